@@ -1,0 +1,166 @@
+# Fenceline. One Makefile for everything; what it makes goes to build/MODE.
+#
+#   make [MODE=release|plain|asan|cov] [CC=gcc|clang] [V=1] [WERROR=1]
+#   make check            unit tests and behaviour tests of this mode
+#   make install          DESTDIR=, PREFIX=/usr/local
+#
+# To try another compiler beside the first: make CC=clang BUILD=build/clang
+
+MODE    ?= release
+BUILD   ?= build/$(MODE)
+PREFIX  ?= /usr/local
+BINDIR  ?= $(PREFIX)/bin
+LIBDIR  ?= $(PREFIX)/lib
+MANDIR  ?= $(PREFIX)/share/man
+DATADIR ?= $(PREFIX)/share/fenceline
+PKG_CONFIG ?= pkg-config
+VERSION := 0.1.0
+
+ifeq ($(origin CC),default)
+CC := gcc
+endif
+
+ifeq ($(filter $(MODE),release plain asan cov),)
+$(error MODE=$(MODE): unknown mode; use release, plain, asan or cov)
+endif
+
+# --- flags -------------------------------------------------------------------
+WARN := -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wsign-conversion \
+	-Wstrict-prototypes -Wmissing-prototypes -Wold-style-definition \
+	-Wformat=2 -Wundef -Wvla -Wwrite-strings -Wpointer-arith \
+	-Wno-gnu-statement-expression -Wno-unknown-warning-option
+ifneq ($(WERROR),)
+WARN += -Werror
+endif
+
+CPPFLAGS_ALL := -D_GNU_SOURCE -I. -I$(BUILD)/gen -DFENCE_VERSION='"$(VERSION)"' \
+	-DFENCE_BINDIR='"$(BINDIR)"' -DFENCE_DATADIR='"$(DATADIR)"' $(CPPFLAGS)
+CFLAGS_ALL := -std=gnu11 -g -fno-common -fstack-protector-strong \
+	-fstack-clash-protection -fcf-protection -fPIE \
+	-ffile-prefix-map=$(CURDIR)=. $(WARN)
+LDFLAGS_ALL := -Wl,-z,relro,-z,now -Wl,-z,noexecstack -Wl,--as-needed
+STATIC := -static-pie
+DYNAMIC := -pie
+
+ifeq ($(MODE),release)
+CFLAGS_ALL += -O2 -ffunction-sections -fdata-sections
+CPPFLAGS_ALL += -D_FORTIFY_SOURCE=2
+LDFLAGS_ALL += -Wl,--gc-sections
+else ifeq ($(MODE),plain)
+CFLAGS_ALL += -O0
+else ifeq ($(MODE),asan)
+CFLAGS_ALL += -O1 -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
+LDFLAGS_ALL += -fsanitize=address,undefined
+STATIC := $(DYNAMIC)
+else ifeq ($(MODE),cov)
+CFLAGS_ALL += -O0 --coverage
+LDFLAGS_ALL += --coverage
+endif
+CFLAGS_ALL += $(CFLAGS)
+LDFLAGS_ALL += $(LDFLAGS)
+
+Q := $(if $(V),,@)
+# Silent under make -s, a short line a file otherwise, the whole command with V=1.
+SILENT := $(findstring s,$(firstword -$(MAKEFLAGS)))
+say = $(if $(V)$(SILENT),@:,@printf '  %-7s %s\n' $(1) $(2))
+
+# --- what is made from what ----------------------------------------------------
+# A program's main file has the program's name with underscores; every other .c of
+# a folder goes into that folder's archive, from which a program takes what it uses.
+PROGRAM_MAINS := fence/fence_marker.c supervisor/fence_run.c guard/fence_guard.c \
+	guard/fence_chromium.c gate/fence_gate.c
+PROGRAM_MAINS := $(wildcard $(PROGRAM_MAINS))
+program_name = $(subst _,-,$(basename $(notdir $(1))))
+PROGRAMS := $(foreach m,$(PROGRAM_MAINS),$(BUILD)/bin/$(call program_name,$(m)))
+
+sources = $(filter-out $(PROGRAM_MAINS),$(wildcard $(addsuffix /*.c,$(1))))
+objects = $(patsubst %.c,$(BUILD)/obj/%.o,$(1))
+
+FENCE_SRC := $(call sources,fence)
+CONF_SRC  := $(call sources,fence/conf)
+SUPERVISOR_SRC := $(call sources,supervisor)
+GUARD_SRC := $(call sources,guard guard/policy guard/confine)
+BROWSER_SRC := $(call sources,guard/browser)
+GATE_SRC  := $(call sources,gate gate/report)
+
+LIBFENCE     := $(BUILD)/lib/libfence.a
+LIBFENCECONF := $(BUILD)/lib/libfenceconf.a
+ARCHIVES := $(LIBFENCE) $(LIBFENCECONF) $(BUILD)/lib/supervisor.a $(BUILD)/lib/guard.a \
+	$(BUILD)/lib/browser.a $(BUILD)/lib/gate.a
+
+.PHONY: all clean check install uninstall fuzz
+all: $(PROGRAMS) $(LIBFENCE)
+
+$(LIBFENCE): $(call objects,$(FENCE_SRC))
+$(LIBFENCECONF): $(call objects,$(CONF_SRC))
+$(BUILD)/lib/supervisor.a: $(call objects,$(SUPERVISOR_SRC))
+$(BUILD)/lib/guard.a: $(call objects,$(GUARD_SRC))
+$(BUILD)/lib/browser.a: $(call objects,$(BROWSER_SRC))
+$(BUILD)/lib/gate.a: $(call objects,$(GATE_SRC))
+
+$(ARCHIVES):
+	$(call say,AR,$@)
+	@mkdir -p $(@D)
+	@rm -f $@
+	$(Q)$(AR) rcsD $@ $(filter %.o,$^)
+
+$(BUILD)/obj/%.o: %.c
+	$(call say,CC,$<)
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(CPPFLAGS_ALL) $(CFLAGS_ALL) -MMD -MP -c -o $@ $<
+
+# link (objects and archives in order, kind of link, further libraries)
+define link
+	$(call say,LINK,$@)
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(CFLAGS_ALL) $(LDFLAGS_ALL) $(2) -o $@ $(filter %.o %.a,$(1)) $(3)
+endef
+
+# fence-run, fence-marker: static, libc only.
+$(BUILD)/bin/fence-marker: $(BUILD)/obj/fence/fence_marker.o $(LIBFENCE)
+	$(call link,$^,$(STATIC),)
+$(BUILD)/bin/fence-run: $(BUILD)/obj/supervisor/fence_run.o $(BUILD)/lib/supervisor.a $(LIBFENCE)
+	$(call link,$^,$(STATIC),)
+
+# --- guard -----------------------------------------------------------------------
+$(BUILD)/bin/fence-guard: $(BUILD)/obj/guard/fence_guard.o $(BUILD)/lib/guard.a $(LIBFENCE)
+	$(call link,$^,$(STATIC),-lcap)
+$(BUILD)/bin/fence-chromium: $(BUILD)/obj/guard/fence_chromium.o $(BUILD)/lib/browser.a $(LIBFENCE)
+	$(call link,$^,$(STATIC),)
+
+# --- gate ------------------------------------------------------------------------
+$(BUILD)/bin/fence-gate: $(BUILD)/obj/gate/fence_gate.o $(BUILD)/lib/gate.a $(LIBFENCECONF) $(LIBFENCE)
+	$(call link,$^,$(DYNAMIC),-lyaml -lcjson)
+
+# --- tests -----------------------------------------------------------------------
+# tests/unit/NAME_test.c is a cmocka program linked with every archive it may need;
+# tests/lib/NAME.c is a helper program for behaviour tests (build/MODE/test/NAME).
+UNIT_SRC := $(shell find tests/unit -name '*_test.c' 2>/dev/null | sort)
+UNIT_BIN := $(patsubst tests/unit/%.c,$(BUILD)/unit/%,$(UNIT_SRC))
+HELPER_SRC := $(wildcard tests/lib/*.c)
+HELPER_BIN := $(patsubst tests/lib/%.c,$(BUILD)/test/%,$(HELPER_SRC))
+
+$(BUILD)/unit/%: $(BUILD)/obj/tests/unit/%.o $(ARCHIVES)
+	$(call link,$< $(BUILD)/lib/gate.a $(BUILD)/lib/guard.a $(BUILD)/lib/browser.a $(BUILD)/lib/supervisor.a $(LIBFENCECONF) $(LIBFENCE),$(DYNAMIC),-lcmocka -lyaml -lcjson -lcap)
+$(BUILD)/test/%: $(BUILD)/obj/tests/lib/%.o $(LIBFENCE)
+	$(call link,$^,$(DYNAMIC),)
+
+.PHONY: unit-programs helpers check-unit check-behave
+unit-programs: $(UNIT_BIN)
+helpers: $(HELPER_BIN)
+
+check-unit: $(UNIT_BIN)
+	@for t in $(UNIT_BIN); do "$$t" || exit 1; done
+
+check-behave: all helpers
+	@FENCE_BUILD=$(abspath $(BUILD)) tests/run $(TESTS)
+
+check: check-unit check-behave
+
+# --- house -----------------------------------------------------------------------
+clean:
+	rm -rf build
+
+-include $(shell find $(BUILD)/obj -name '*.d' 2>/dev/null)
+.SECONDARY:
+.DELETE_ON_ERROR:

@@ -1,0 +1,32 @@
+/* Bounded capture of a command's output: the last N bytes of a stream, every
+ * byte counted, memory constant whatever comes. The command writes into a pipe;
+ * we always drain it, so it can never block on us. */
+#ifndef FENCE_CAPTURE_H
+#define FENCE_CAPTURE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+/* A ring over memory that somebody else owns (for a group: memory that it
+ * shares with its launcher, so what was captured survives the monitor). */
+struct fence_tail {
+	uint64_t total_bytes; /* everything that ever came */
+	size_t size_bytes;    /* the ring's */
+	size_t at;            /* where the next byte goes */
+};
+
+void fence_tail_init(struct fence_tail *tail, size_t size_bytes);
+void fence_tail_add(struct fence_tail *tail, uint8_t *ring, const void *bytes, size_t count);
+
+/* How much of it is kept: min(total, size). */
+size_t fence_tail_kept(const struct fence_tail *tail);
+
+/* Copies the kept bytes in order into `ret` (room for size_bytes) and returns
+ * their count; with `utf8_front`, a character that lost its first bytes to the
+ * ring is left out at the front. */
+size_t fence_tail_copy(const struct fence_tail *tail, const uint8_t *ring, bool utf8_front,
+		       uint8_t *ret);
+
+#endif

@@ -1,0 +1,161 @@
+/* A command as a group: run it, and end all of it, provably.
+ *
+ * Two stages. The caller is the *launcher*; it forks a *monitor*, which owns the
+ * command. Both are child subreapers, so whatever the command starts, and however
+ * it detaches, stays a descendant. They are joined by a socket pair: when the
+ * launcher dies, the monitor reads end of file, ends everything and reaps it; when
+ * the monitor dies, the orphans fall to the launcher, which does the same. The
+ * group has ended when nothing is left to wait for (ECHILD), not when the command
+ * exits. fence-run has one group; fence-gate has one for each running stage.
+ *
+ * Use: fence_group_start; watch fence_group_fd in the loop (or poll it) and call
+ * fence_group_step whenever it is readable, until that returns 1; read the result;
+ * fence_group_free. The caller must have all signals blocked, and must be a
+ * subreaper (fence_group_prepare does both once per program). */
+#ifndef FENCE_GROUP_H
+#define FENCE_GROUP_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "fence/capture.h"
+#include "fence/err.h"
+#include "fence/reap.h"
+#include "fence/spawn.h"
+#include "fence/vocab.h"
+
+enum fence_term_scope {
+	FENCE_TERM_LEADER, /* the command alone: it shuts its workers down itself */
+	FENCE_TERM_GROUP,  /* its process group (the default) */
+	FENCE_TERM_TREE,   /* every descendant */
+};
+
+/* What to do with what the command left behind when it exited. */
+enum fence_leftover {
+	FENCE_LEFTOVER_KILL, /* end it: TERM, the grace, KILL */
+	FENCE_LEFTOVER_WAIT, /* wait for it (the time-out still counts) */
+	FENCE_LEFTOVER_FAIL, /* end it, and the caller treats it as a failure */
+};
+
+struct fence_group_plan {
+	struct fence_spawn_plan spawn; /* stdio[1], stdio[2] are ignored for captured streams */
+	int64_t timeout_ms;            /* 0: none */
+	int64_t idle_timeout_ms;       /* 0: none; counts captured output only */
+	int64_t grace_ms;              /* between TERM and KILL; one for the whole ending */
+	enum fence_term_scope term_scope;
+	enum fence_leftover leftover;
+
+	/* Output. With `capture` both streams go through pipes into bounded tails.
+	 * Each may be passed on: tee_fd[stream] (0: stdout, 1: stderr; -1: not), and
+	 * both into log_fd (-1: none). The descriptors stay the caller's. A tee that
+	 * fails or whose reader is gone is given up and said in the result. */
+	bool capture;
+	size_t tail_bytes;
+	int tee_fd[2];
+	int log_fd;
+	int64_t drain_idle_ms; /* after the command's exit: give up after so long without a byte ... */
+	int64_t drain_cap_ms;  /* ... and after so long in any case */
+};
+
+/* Sane defaults: no time-outs, 5 s grace, group scope, leftovers killed, nothing
+ * captured, stdio and directory inherited, drain 200 ms and 2 s. */
+void fence_group_plan_init(struct fence_group_plan *plan);
+
+/* Who sent a signal that ended something. */
+enum fence_sender {
+	FENCE_SENDER_NONE,
+	FENCE_SENDER_TIMEOUT, /* us: a limit was reached */
+	FENCE_SENDER_REQUEST, /* us: the caller asked (fence_group_stop), or forwarded a signal */
+	FENCE_SENDER_LEFTOVER, /* us: it was still there after the command */
+	FENCE_SENDER_OTHER,   /* somebody else, or the command itself */
+};
+const char *fence_sender_word(enum fence_sender sender);
+
+#define FENCE_GROUP_PIDS 32
+
+struct fence_group_result {
+	enum fence_cause cause;
+	enum fence_reap reap;
+	enum fence_contain contain;
+
+	/* The command itself. Valid unless cause is NOT_STARTED. */
+	pid_t pid;
+	uint64_t start_ticks;
+	bool exit_known;       /* false: the monitor was killed before it could say */
+	struct fence_exit exit;
+	enum fence_sender killed_by; /* who sent the signal it died of */
+	bool term_sent, kill_sent;   /* by us, to any of the group */
+	int64_t term_at_ms, kill_at_ms; /* after the start; -1: not sent */
+
+	/* Why it did not start. */
+	enum fence_spawn_step failed_step;
+	int failed_errno;
+
+	/* What was still there when the command had exited. */
+	unsigned int leftover_count;
+	pid_t leftover_pids[FENCE_GROUP_PIDS];
+	char leftover_names[FENCE_GROUP_PIDS][16]; /* comm */
+	/* Outlived KILL (uninterruptible): never zero silently. */
+	unsigned int survivor_count;
+	pid_t survivor_pids[FENCE_GROUP_PIDS];
+
+	/* Output that was still held open when we stopped reading: its holders. */
+	bool leaked;
+	unsigned int holder_count;
+	pid_t holder_pids[FENCE_GROUP_PIDS];
+	uint64_t output_bytes[2]; /* out, err: everything that came */
+	bool tee_failed[2];
+	int log_errno; /* 0: all of it was written */
+
+	int64_t wall_ms;
+	int64_t wall_us;
+	int64_t user_ms, system_ms; /* of the command and all that was reaped */
+	uint64_t peak_rss_bytes;    /* of the largest single process */
+	bool monitor_lost; /* the monitor died; the launcher ended the group */
+};
+
+struct fence_group; /* the launcher's side */
+
+/* Once per program, before the first group: subreaper, SIGCHLD to its default,
+ * all signals blocked. `ret_mask` (may be NULL) gets the mask that was. */
+int fence_group_prepare(sigset_t *ret_mask, struct fence_err *err);
+
+int fence_group_start(const struct fence_group_plan *plan, struct fence_group **ret,
+		      struct fence_err *err);
+
+/* Readable when there is something for fence_group_step. */
+int fence_group_fd(const struct fence_group *group);
+
+/* Takes what the monitor said. 1: the group has ended and the result is whole;
+ * 0: it goes on; -errno. When the monitor was killed, this call itself ends what
+ * the monitor left, and returns 1 when nothing of it is left. `others` are the
+ * launcher's other running groups: their monitors are not orphans. */
+int fence_group_step(struct fence_group *group, struct fence_group *const *others,
+		     size_t other_count, struct fence_err *err);
+
+/* Ends the group: TERM to the scope, the grace, KILL. A second call is KILL now.
+ * `cause` is what the result will say, unless a cause came first. */
+int fence_group_stop(struct fence_group *group, enum fence_cause cause);
+
+/* Forwards a signal to the command's process group (STOP-like signals and CONT
+ * also stop and continue the timers). INT, TERM, HUP and QUIT are requests to
+ * end: use fence_group_stop after forwarding them if it must end. */
+int fence_group_signal(struct fence_group *group, int sig);
+
+/* The command's pid once it was started, 0 before. */
+pid_t fence_group_pid(const struct fence_group *group);
+
+/* Whole once fence_group_step returned 1; owned by the group. */
+const struct fence_group_result *fence_group_result(const struct fence_group *group);
+
+/* The kept tail of a captured stream (0, 1), in order: allocates `*ret` (the
+ * caller's; free it). Cut at a UTF-8 boundary at the front. */
+int fence_group_tail(const struct fence_group *group, int stream, uint8_t **ret,
+		     size_t *ret_bytes);
+
+/* Closes and frees. A group that still runs is killed first. */
+void fence_group_free(struct fence_group *group);
+
+#endif

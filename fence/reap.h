@@ -1,0 +1,35 @@
+/* Deaths. This module is the only one that waits for children.
+ *
+ * Look first: while a dead child is not reaped its pid, and the group and
+ * session it led, cannot be given to anybody else, so that is the moment to
+ * signal what it left. Then take it. */
+#ifndef FENCE_REAP_H
+#define FENCE_REAP_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/resource.h>
+#include <sys/types.h>
+
+struct fence_exit {
+	pid_t pid;
+	bool signalled; /* died of `number` (a signal), else exited with it */
+	bool core;
+	int number;
+};
+
+/* Any dead child, left unreaped: 1 and its exit; 0: none is dead now;
+ * -ECHILD: there are no children at all. */
+int fence_reap_look(struct fence_exit *ret);
+
+/* Reaps this dead child. `usage` (may be NULL) counts it and all that it
+ * waited for itself. -EAGAIN when it is not dead. */
+int fence_reap_take(pid_t pid, struct fence_exit *ret, struct rusage *usage);
+
+/* Waits for it to die, then reaps. */
+int fence_reap_wait(pid_t pid, struct fence_exit *ret, struct rusage *usage);
+
+/* 128+n for a signal, else the status: what a shell would see. */
+int fence_exit_status(const struct fence_exit *how);
+
+#endif

@@ -1,0 +1,251 @@
+#include "fence/spawn.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <sched.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "fence/own.h"
+#include "fence/reap.h"
+#include "fence/sys.h"
+
+#define CHILD_STACK_BYTES (64 * 1024)
+#define STANDARD_PATH "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
+
+const char *fence_spawn_step_name(enum fence_spawn_step step)
+{
+	static const char *const names[] = {
+		[FENCE_SPAWN_STEP_FORK] = "fork",
+		[FENCE_SPAWN_STEP_SESSION] = "start a session",
+		[FENCE_SPAWN_STEP_STDIO] = "set up standard descriptors",
+		[FENCE_SPAWN_STEP_DIR] = "change directory",
+		[FENCE_SPAWN_STEP_FDS] = "close descriptors",
+		[FENCE_SPAWN_STEP_SIGNALS] = "reset signals",
+		[FENCE_SPAWN_STEP_EXEC] = "execute",
+	};
+
+	return names[step];
+}
+
+/* What the child half works on. It runs in the parent's memory while the parent is
+ * suspended, so the outcome is simply written here: no pipe is needed. */
+struct birth {
+	const struct fence_spawn_plan *plan;
+	enum fence_spawn_step step; /* the one under way */
+	int error;
+};
+
+static int child_session(const struct fence_spawn_plan *plan)
+{
+	if (plan->session == FENCE_SPAWN_OWN_SESSION)
+		return setsid() < 0 ? -errno : 0;
+	if (plan->session == FENCE_SPAWN_OWN_GROUP)
+		return setpgid(0, 0) < 0 ? -errno : 0;
+	return 0;
+}
+
+/* Moves the three descriptors into place. A source that is itself 0, 1 or 2 is
+ * copied out of the way first, so that no order of the three can overwrite it. */
+static int child_stdio(const struct fence_spawn_plan *plan)
+{
+	int source[3];
+
+	for (int i = 0; i < 3; i++) {
+		source[i] = plan->stdio[i];
+		if (source[i] >= 0 && source[i] <= 2 && source[i] != i)
+			source[i] = fcntl(source[i], F_DUPFD_CLOEXEC, 3);
+		if (source[i] < 0 && plan->stdio[i] >= 0)
+			return -errno;
+	}
+	for (int i = 0; i < 3; i++) {
+		if (source[i] < 0)
+			continue;
+		if (source[i] == i ? fcntl(i, F_SETFD, 0) < 0 : dup2(source[i], i) < 0)
+			return -errno;
+	}
+	return 0;
+}
+
+static int child_dir(const struct fence_spawn_plan *plan)
+{
+	if (plan->umask >= 0)
+		(void)umask((mode_t)plan->umask);
+	if (plan->dir != NULL && chdir(plan->dir) < 0)
+		return -errno;
+	return 0;
+}
+
+/* Closing through the close-on-exec flag keeps everything usable until exec. */
+static int child_fds(const struct fence_spawn_plan *plan)
+{
+	unsigned int first = 3;
+
+	for (size_t i = 0; i < plan->keep_count; i++) {
+		unsigned int kept = (unsigned int)plan->keep_fds[i];
+		int rc = 0;
+
+		if (kept < first)
+			continue;
+		if (kept > first)
+			rc = fence_close_range(first, kept - 1, CLOSE_RANGE_CLOEXEC);
+		if (rc == 0 && fcntl((int)kept, F_SETFD, 0) < 0)
+			rc = -errno;
+		if (rc < 0)
+			return rc;
+		first = kept + 1;
+	}
+	return fence_close_range(first, ~0U, CLOSE_RANGE_CLOEXEC);
+}
+
+/* exec(2) resets handlers but keeps what is ignored. KILL and STOP cannot be set,
+ * and the C library keeps two real-time signals to itself: those fail, harmlessly. */
+static int child_signals(const struct fence_spawn_plan *plan)
+{
+	struct sigaction standard = { .sa_handler = SIG_DFL };
+	sigset_t none;
+
+	(void)sigemptyset(&none);
+	if (plan->keep_signals)
+		return sigprocmask(SIG_SETMASK, plan->mask, NULL) < 0 ? -errno : 0;
+	for (int sig = 1; sig <= SIGRTMAX; sig++)
+		(void)sigaction(sig, &standard, NULL);
+	return sigprocmask(SIG_SETMASK, &none, NULL) < 0 ? -errno : 0;
+}
+
+static int child_exec(const struct fence_spawn_plan *plan)
+{
+	(void)execve(plan->file, plan->argv, plan->envp);
+	return -errno;
+}
+
+static int child_main(void *arg)
+{
+	static const struct {
+		enum fence_spawn_step step;
+		int (*run)(const struct fence_spawn_plan *plan);
+	} steps[] = {
+		{ FENCE_SPAWN_STEP_SESSION, child_session }, { FENCE_SPAWN_STEP_STDIO, child_stdio },
+		{ FENCE_SPAWN_STEP_DIR, child_dir },         { FENCE_SPAWN_STEP_FDS, child_fds },
+		{ FENCE_SPAWN_STEP_SIGNALS, child_signals }, { FENCE_SPAWN_STEP_EXEC, child_exec },
+	};
+	struct birth *birth = arg;
+
+	for (size_t i = 0; i < sizeof(steps) / sizeof(steps[0]); i++) {
+		birth->step = steps[i].step;
+		birth->error = steps[i].run(birth->plan);
+		if (birth->error < 0)
+			_exit(127);
+	}
+	return 0;
+}
+
+int fence_spawn_exec(const struct fence_spawn_plan *plan, pid_t *ret_pid, int *ret_pidfd,
+		     enum fence_spawn_step *ret_step)
+{
+	char stack[CHILD_STACK_BYTES] __attribute__((aligned(16)));
+	struct birth birth = { .plan = plan, .step = FENCE_SPAWN_STEP_FORK };
+	struct fence_exit how;
+	owned_fd pidfd = -1;
+	pid_t pid = clone(child_main, stack + sizeof(stack),
+			  CLONE_VM | CLONE_VFORK | CLONE_PIDFD | SIGCHLD, &birth, &pidfd);
+
+	if (pid < 0) {
+		*ret_step = FENCE_SPAWN_STEP_FORK;
+		return -errno;
+	}
+	/* The child is either past exec or dead. */
+	if (birth.error < 0) {
+		(void)fence_reap_wait(pid, &how, NULL);
+		*ret_step = birth.step;
+		return birth.error;
+	}
+	*ret_pid = pid;
+	if (ret_pidfd != NULL)
+		*ret_pidfd = fence_take_fd(&pidfd);
+	return 0;
+}
+
+/* 0: a regular file that we may execute. */
+static int try_file(int dir_fd, const char *path)
+{
+	struct stat st;
+
+	if (fstatat(dir_fd, path, &st, 0) < 0)
+		return -errno;
+	if (!S_ISREG(st.st_mode))
+		return -EACCES;
+	return faccessat(dir_fd, path, X_OK, AT_EACCESS) < 0 ? -errno : 0;
+}
+
+static int join(char *path, size_t size_bytes, const char *dir, size_t dir_length, const char *name)
+{
+	/* An empty element of PATH is the current directory (execvp does so too). */
+	int length = dir_length == 0 ? snprintf(path, size_bytes, "./%s", name)
+				     : snprintf(path, size_bytes, "%.*s/%s", (int)dir_length, dir, name);
+
+	return length < 0 || (size_t)length >= size_bytes ? -ENAMETOOLONG : 0;
+}
+
+int fence_spawn_find(const char *name, const char *search, const char *dir, char *ret_path,
+		     size_t size_bytes)
+{
+	owned_fd dir_fd = -1;
+	int worst = -ENOENT;
+	int base = AT_FDCWD;
+	int rc;
+
+	if (name[0] == '\0')
+		return -ENOENT;
+	if (dir != NULL) {
+		dir_fd = open(dir, O_PATH | O_DIRECTORY | O_CLOEXEC);
+		if (dir_fd < 0)
+			return -errno;
+		base = dir_fd;
+	}
+	if (strchr(name, '/') != NULL) {
+		if ((size_t)snprintf(ret_path, size_bytes, "%s", name) >= size_bytes)
+			return -ENAMETOOLONG;
+		return try_file(base, name);
+	}
+	if (search == NULL || search[0] == '\0')
+		search = STANDARD_PATH;
+	for (;;) {
+		size_t length = strcspn(search, ":");
+
+		rc = join(ret_path, size_bytes, search, length, name);
+		if (rc == 0)
+			rc = try_file(base, ret_path);
+		if (rc == 0)
+			return 0;
+		if (rc == -EACCES)
+			worst = rc;
+		if (search[length] == '\0')
+			return worst;
+		search += length + 1;
+	}
+}
+
+int fence_spawn_fork(uint64_t clone_flags, pid_t *ret_pid, int *ret_pidfd)
+{
+	owned_fd pidfd = -1;
+	pid_t pid = clone_flags == 0 ? fork() : fence_raw_clone(clone_flags | SIGCHLD);
+
+	if (pid < 0)
+		return clone_flags == 0 ? -errno : (int)pid;
+	if (pid == 0)
+		return 0;
+	/* Our unreaped child: its pid is its own until we reap it. */
+	if (ret_pidfd != NULL) {
+		pidfd = fence_pidfd_open(pid, 0);
+		if (pidfd < 0)
+			return pidfd;
+		*ret_pidfd = fence_take_fd(&pidfd);
+	}
+	*ret_pid = pid;
+	return 1;
+}

@@ -1,0 +1,177 @@
+# tap.sh: what every behaviour test sources. POSIX sh.
+#
+#   . "$(dirname "$0")/../../lib/tap.sh"
+#
+# It gives
+#   $BIN     the programs under test         $HELP   helper programs (tests/lib/*.c)
+#   $T       a private folder, removed at the end, world-readable so that a
+#            confined or dropped process can enter it
+#   $ROOT    "yes" when the test runs as root
+#   $SRC     the top of the sources
+#
+# and these words. A name is a sentence that a user would say.
+#   ok NAME CMD...          passes when CMD succeeds
+#   fails NAME CMD...       passes when CMD fails
+#   is NAME GOT WANTED      passes when the two strings are the same
+#   like NAME TEXT PATTERN  passes when TEXT matches the shell pattern
+#   unlike NAME TEXT PATTERN
+#   exits NAME WANTED CMD...  passes when CMD's exit status is WANTED; CMD's output
+#                           is left in $T/out and $T/err
+#   pass NAME / fail NAME   say it directly
+#   lacks NAME MISSING      a check that cannot be made here for want of MISSING: a
+#                           skip, and a failure when MUST_WORK=1
+#   note TEXT               a diagnostic line
+#   later CMD...            CMD is run at the end, whatever happens (clean-up)
+#
+# Waiting is done by the helper program `await` ($HELP/await), never by sleeping.
+# A test ends by `done_testing`; one that does not get there has failed.
+
+# No core files, and no test that runs for ever: a scenario has two minutes.
+ulimit -c 0
+umask 022
+LC_ALL=C
+export LC_ALL
+
+SRC=$(cd "$(dirname "$0")/../../.." && pwd)
+: "${FENCE_BUILD:=$SRC/build/release}"
+BIN=$FENCE_BUILD/bin
+HELP=$FENCE_BUILD/test
+T=$(mktemp -d "${TMPDIR:-/tmp}/fence-test.XXXXXX") || exit 1
+chmod 755 "$T"
+ROOT=no
+[ "$(id -u)" = 0 ] && ROOT=yes
+PATH=$BIN:$HELP:$PATH
+export PATH BIN HELP T SRC
+
+tap_count=0
+tap_failed=0
+tap_later=
+tap_done=no
+
+tap_end() {
+	tap_status=$?
+	trap - EXIT INT TERM HUP
+	eval "$tap_later"
+	chmod -R u+rwx "$T" 2>/dev/null
+	rm -rf "$T"
+	if [ "$tap_done" = no ]; then
+		echo "Bail out! $(basename "$0") ended before done_testing (status $tap_status)"
+		exit 1
+	fi
+	[ "$tap_failed" = 0 ]
+	exit
+}
+trap tap_end EXIT
+trap 'exit 1' INT TERM HUP
+
+later() {
+	tap_words=
+	for tap_word; do
+		tap_words="$tap_words '$(printf %s "$tap_word" | sed "s/'/'\\\\''/g")'"
+	done
+	tap_later="$tap_words
+$tap_later"
+}
+
+note() {
+	printf '%s\n' "$*" | sed 's/^/# /'
+}
+
+pass() {
+	tap_count=$((tap_count + 1))
+	echo "ok $tap_count - $1"
+}
+
+fail() {
+	tap_count=$((tap_count + 1))
+	tap_failed=$((tap_failed + 1))
+	echo "not ok $tap_count - $1"
+}
+
+ok() {
+	tap_name=$1
+	shift
+	if "$@" >"$T/.ok" 2>&1; then
+		pass "$tap_name"
+	else
+		fail "$tap_name"
+		note "command failed with $?: $*"
+		head -c 2000 "$T/.ok" | sed 's/^/# /'
+	fi
+}
+
+fails() {
+	tap_name=$1
+	shift
+	if "$@" >"$T/.ok" 2>&1; then
+		fail "$tap_name"
+		note "command succeeded: $*"
+	else
+		pass "$tap_name"
+	fi
+}
+
+is() {
+	if [ "$2" = "$3" ]; then
+		pass "$1"
+	else
+		fail "$1"
+		note "got:    $2"
+		note "wanted: $3"
+	fi
+}
+
+like() {
+	# shellcheck disable=SC2254 # the pattern is meant as a pattern
+	case $2 in
+	$3) pass "$1" ;;
+	*)
+		fail "$1"
+		note "got:     $2"
+		note "pattern: $3"
+		;;
+	esac
+}
+
+unlike() {
+	# shellcheck disable=SC2254
+	case $2 in
+	$3)
+		fail "$1"
+		note "got:          $2"
+		note "unwanted:     $3"
+		;;
+	*) pass "$1" ;;
+	esac
+}
+
+exits() {
+	tap_name=$1
+	tap_wanted=$2
+	shift 2
+	"$@" >"$T/out" 2>"$T/err"
+	tap_got=$?
+	if [ "$tap_got" = "$tap_wanted" ]; then
+		pass "$tap_name"
+	else
+		fail "$tap_name"
+		note "exit status $tap_got, wanted $tap_wanted: $*"
+		head -c 2000 "$T/err" | sed 's/^/# /'
+	fi
+}
+
+lacks() {
+	if [ "${MUST_WORK:-0}" = 1 ]; then
+		fail "$1"
+		note "missing, though MUST_WORK=1: $2"
+	else
+		tap_count=$((tap_count + 1))
+		echo "ok $tap_count - $1 # SKIP missing: $2"
+	fi
+}
+
+done_testing() {
+	tap_done=yes
+	echo "1..$tap_count"
+	exit 0
+}
