@@ -5,6 +5,8 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "fence/utf8.h"
+
 struct scan {
 	const char *text;
 	const char *at;
@@ -36,40 +38,6 @@ static const char *past_space(const char *at, const char *end)
 }
 
 /* --- strings -------------------------------------------------------------------- */
-
-/* The length of the UTF-8 character at `at`, 0 for what is none. The second byte's
- * narrower ranges (Unicode, table 3-7) shut out overlong forms and surrogates. */
-static size_t utf8_length(const char *at, const char *end)
-{
-	const unsigned char *byte = (const unsigned char *)at;
-	size_t room = (size_t)(end - at), length;
-	unsigned char low = 0x80, high = 0xbf;
-
-	if (byte[0] < 0x80)
-		return 1;
-	if (byte[0] >= 0xc2 && byte[0] <= 0xdf)
-		length = 2;
-	else if (byte[0] >= 0xe0 && byte[0] <= 0xef)
-		length = 3;
-	else if (byte[0] >= 0xf0 && byte[0] <= 0xf4)
-		length = 4;
-	else
-		return 0;
-	if (byte[0] == 0xe0)
-		low = 0xa0;
-	else if (byte[0] == 0xed)
-		high = 0x9f;
-	else if (byte[0] == 0xf0)
-		low = 0x90;
-	else if (byte[0] == 0xf4)
-		high = 0x8f;
-	if (room < length || byte[1] < low || byte[1] > high)
-		return 0;
-	for (size_t i = 2; i < length; i++)
-		if (byte[i] < 0x80 || byte[i] > 0xbf)
-			return 0;
-	return length;
-}
 
 static size_t utf8_put(uint32_t point, char *ret)
 {
@@ -221,7 +189,7 @@ static int scan_string(struct scan *s)
 		} else if ((unsigned char)*s->at < 0x20) {
 			rc = fault_at(s, s->at, "a control character in a string");
 		} else {
-			length = utf8_length(s->at, s->end);
+			length = fence_utf8_length(s->at, (size_t)(s->end - s->at));
 			if (length == 0)
 				rc = fault_at(s, s->at, "not UTF-8");
 		}
