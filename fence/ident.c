@@ -168,7 +168,7 @@ int fence_ident_of_pid(pid_t pid, struct fence_ident *ret, int *ret_pidfd)
 		return -ESRCH;
 	pidfd = fence_pidfd_open(pid, 0);
 	if (pidfd < 0)
-		return pidfd == -EINVAL ? -ESRCH : pidfd; /* EINVAL: a thread, not a process */
+		return pidfd == -EINVAL || pidfd == -ENOENT ? -ESRCH : pidfd; /* a thread */
 	rc = read_process(pidfd, pid, ret);
 	if (rc == 0 && ret_pidfd)
 		*ret_pidfd = fence_take_fd(&pidfd);
