@@ -46,7 +46,7 @@ static inline int fence_take_fd(int *fd)
 
 /* Hands the memory over; the variable then owns nothing. */
 #define fence_take_mem(pointer)                     \
-	({                                          \
+	__extension__({                             \
 		__typeof__(*(pointer)) taken_ = *(pointer); \
 		*(pointer) = NULL;                  \
 		taken_;                             \
