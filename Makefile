@@ -145,6 +145,13 @@ $(BUILD)/unit/%: $(BUILD)/obj/tests/unit/%.o $(ARCHIVES)
 $(BUILD)/test/%: $(BUILD)/obj/tests/lib/%.o $(LIBFENCE)
 	$(call link,$^,$(DYNAMIC),)
 
+# tests/bench/NAME.c measures; scripts/bench says what.
+BENCH_BIN := $(patsubst tests/bench/%.c,$(BUILD)/bench/%,$(wildcard tests/bench/*.c))
+$(BUILD)/bench/%: $(BUILD)/obj/tests/bench/%.o $(LIBFENCE)
+	$(call link,$^,$(STATIC),)
+.PHONY: bench-programs
+bench-programs: $(BENCH_BIN)
+
 .PHONY: unit-programs helpers check-unit check-behave
 unit-programs: $(UNIT_BIN)
 helpers: $(HELPER_BIN)
@@ -158,6 +165,32 @@ check-behave: all helpers
 check: check-unit check-behave
 
 # --- house -----------------------------------------------------------------------
+# Completions are what the programs themselves say.
+COMPDIR_BASH := $(PREFIX)/share/bash-completion/completions
+COMPDIR_ZSH  := $(PREFIX)/share/zsh/site-functions
+COMPDIR_FISH := $(PREFIX)/share/fish/vendor_completions.d
+
+install: all
+	install -d $(addprefix $(DESTDIR),$(BINDIR) $(DATADIR)/schemas \
+		$(MANDIR)/man1 $(MANDIR)/man5 $(MANDIR)/man7 \
+		$(COMPDIR_BASH) $(COMPDIR_ZSH) $(COMPDIR_FISH))
+	install -m 755 $(PROGRAMS) $(DESTDIR)$(BINDIR)
+	for page in man/*.[157]; do \
+		install -m 644 $$page $(DESTDIR)$(MANDIR)/man$${page##*.} || exit 1; done
+	install -m 644 schemas/*.json $(DESTDIR)$(DATADIR)/schemas
+	for program in $(PROGRAMS); do name=$${program##*/}; \
+		$$program --completions bash >$(DESTDIR)$(COMPDIR_BASH)/$$name && \
+		$$program --completions zsh >$(DESTDIR)$(COMPDIR_ZSH)/_$$name && \
+		$$program --completions fish >$(DESTDIR)$(COMPDIR_FISH)/$$name.fish || exit 1; \
+	done
+
+uninstall:
+	for program in $(notdir $(PROGRAMS)); do rm -f $(DESTDIR)$(BINDIR)/$$program \
+		$(DESTDIR)$(COMPDIR_BASH)/$$program $(DESTDIR)$(COMPDIR_ZSH)/_$$program \
+		$(DESTDIR)$(COMPDIR_FISH)/$$program.fish; done
+	for page in man/*.[157]; do rm -f $(DESTDIR)$(MANDIR)/man$${page##*.}/$${page##*/}; done
+	rm -rf $(DESTDIR)$(DATADIR)
+
 clean:
 	rm -rf build
 
