@@ -27,8 +27,12 @@ endif
 # --- flags -------------------------------------------------------------------
 WARN := -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wsign-conversion \
 	-Wstrict-prototypes -Wmissing-prototypes -Wold-style-definition \
-	-Wformat=2 -Wundef -Wvla -Wwrite-strings -Wpointer-arith \
-	-Wno-gnu-statement-expression -Wno-unknown-warning-option
+	-Wformat=2 -Wundef -Wvla -Wwrite-strings -Wpointer-arith
+ifneq ($(findstring clang,$(CC)),)
+WARN += -Wno-gnu-statement-expression # fence_take_mem
+else
+WARN += -Wlogical-op -Wduplicated-cond -Wduplicated-branches -Wjump-misses-init
+endif
 ifneq ($(WERROR),)
 WARN += -Werror
 endif
@@ -58,6 +62,13 @@ LDFLAGS_ALL += --coverage
 endif
 CFLAGS_ALL += $(CFLAGS)
 LDFLAGS_ALL += $(LDFLAGS)
+
+# A library's own word for how it is linked; its usual name where it has none.
+libs = $(shell $(PKG_CONFIG) --libs $(1) 2>/dev/null || echo $(2))
+YAML_LIBS  := $(call libs,yaml-0.1,-lyaml)
+CJSON_LIBS := $(call libs,libcjson,-lcjson)
+CAP_LIBS   := $(call libs,libcap,-lcap)
+CMOCKA_LIBS := $(call libs,cmocka,-lcmocka)
 
 Q := $(if $(V),,@)
 # Silent under make -s, a short line a file otherwise, the whole command with V=1.
@@ -124,13 +135,13 @@ $(BUILD)/bin/fence-run: $(BUILD)/obj/supervisor/fence_run.o $(BUILD)/lib/supervi
 
 # --- guard -----------------------------------------------------------------------
 $(BUILD)/bin/fence-guard: $(BUILD)/obj/guard/fence_guard.o $(BUILD)/lib/guard.a $(LIBFENCE)
-	$(call link,$^,$(STATIC),-lcap)
+	$(call link,$^,$(STATIC),$(CAP_LIBS))
 $(BUILD)/bin/fence-chromium: $(BUILD)/obj/guard/fence_chromium.o $(BUILD)/lib/browser.a $(LIBFENCE)
 	$(call link,$^,$(STATIC),)
 
 # --- gate ------------------------------------------------------------------------
 $(BUILD)/bin/fence-gate: $(BUILD)/obj/gate/fence_gate.o $(BUILD)/lib/gate.a $(LIBFENCECONF) $(LIBFENCE)
-	$(call link,$^,$(DYNAMIC),-lyaml -lcjson)
+	$(call link,$^,$(DYNAMIC),$(YAML_LIBS) $(CJSON_LIBS))
 
 # --- tests -----------------------------------------------------------------------
 # tests/unit/NAME_test.c is a cmocka program linked with every archive it may need;
@@ -141,7 +152,7 @@ HELPER_SRC := $(wildcard tests/lib/*.c)
 HELPER_BIN := $(patsubst tests/lib/%.c,$(BUILD)/test/%,$(HELPER_SRC))
 
 $(BUILD)/unit/%: $(BUILD)/obj/tests/unit/%.o $(ARCHIVES)
-	$(call link,$< $(BUILD)/lib/gate.a $(BUILD)/lib/guard.a $(BUILD)/lib/browser.a $(BUILD)/lib/supervisor.a $(LIBFENCECONF) $(LIBFENCE),$(DYNAMIC),-lcmocka -lyaml -lcjson -lcap)
+	$(call link,$< $(BUILD)/lib/gate.a $(BUILD)/lib/guard.a $(BUILD)/lib/browser.a $(BUILD)/lib/supervisor.a $(LIBFENCECONF) $(LIBFENCE),$(DYNAMIC),$(CMOCKA_LIBS) $(YAML_LIBS) $(CJSON_LIBS) $(CAP_LIBS))
 $(BUILD)/test/%: $(BUILD)/obj/tests/lib/%.o $(LIBFENCE)
 	$(call link,$^,$(DYNAMIC),)
 
