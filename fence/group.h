@@ -41,21 +41,24 @@ enum fence_leftover {
 
 struct fence_group_plan {
 	struct fence_spawn_plan spawn; /* stdio[1], stdio[2] are ignored for captured streams */
-	int64_t timeout_ms;            /* 0: none */
+	int64_t timeout_ms;	       /* 0: none */
 	int64_t idle_timeout_ms;       /* 0: none; counts captured output only */
-	int64_t grace_ms;              /* between TERM and KILL; one for the whole ending */
+	int64_t grace_ms;	       /* between TERM and KILL; one for the whole ending */
 	enum fence_term_scope term_scope;
 	enum fence_leftover leftover;
 
 	/* Output. With `capture` both streams go through pipes into bounded tails.
 	 * Each may be passed on: tee_fd[stream] (0: stdout, 1: stderr; -1: not), and
 	 * both into log_fd (-1: none). The descriptors stay the caller's. A tee that
-	 * fails or whose reader is gone is given up and said in the result. */
+	 * fails or whose reader is gone is given up and said in the result. A tee
+	 * that is full holds the command back, as it would without us; after the
+	 * command's end it is given up when it has not taken the rest within 5 s. */
 	bool capture;
 	size_t tail_bytes;
 	int tee_fd[2];
 	int log_fd;
-	int64_t drain_idle_ms; /* after the command's exit: give up after so long without a byte ... */
+	int64_t drain_idle_ms; /* after the command's exit: give up after so long without a byte ...
+				*/
 	int64_t drain_cap_ms;  /* ... and after so long in any case */
 };
 
@@ -66,10 +69,10 @@ void fence_group_plan_init(struct fence_group_plan *plan);
 /* Who sent a signal that ended something. */
 enum fence_sender {
 	FENCE_SENDER_NONE,
-	FENCE_SENDER_TIMEOUT, /* us: a limit was reached */
-	FENCE_SENDER_REQUEST, /* us: the caller asked (fence_group_stop), or forwarded a signal */
+	FENCE_SENDER_TIMEOUT,  /* us: a limit was reached */
+	FENCE_SENDER_REQUEST,  /* us: the caller asked (fence_group_stop), or forwarded a signal */
 	FENCE_SENDER_LEFTOVER, /* us: it was still there after the command */
-	FENCE_SENDER_OTHER,   /* somebody else, or the command itself */
+	FENCE_SENDER_OTHER,    /* somebody else, or the command itself */
 };
 const char *fence_sender_word(enum fence_sender sender);
 
@@ -83,17 +86,19 @@ struct fence_group_result {
 	/* The command itself. Valid unless cause is NOT_STARTED. */
 	pid_t pid;
 	uint64_t start_ticks;
-	bool exit_known;       /* false: the monitor was killed before it could say */
+	bool exit_known; /* false: the monitor was killed before it could say */
 	struct fence_exit exit;
-	enum fence_sender killed_by; /* who sent the signal it died of */
-	bool term_sent, kill_sent;   /* by us, to any of the group */
+	enum fence_sender killed_by;	/* who sent the signal it died of */
+	bool term_sent, kill_sent;	/* by us, to any of the group */
 	int64_t term_at_ms, kill_at_ms; /* after the start; -1: not sent */
 
 	/* Why it did not start. */
 	enum fence_spawn_step failed_step;
 	int failed_errno;
 
-	/* What was still there when the command had exited. */
+	/* What was still there when the command had exited by itself and its captured
+	 * output had ended (or was given up); zombies do not count. The count may
+	 * exceed FENCE_GROUP_PIDS; the lists hold the first of them. */
 	unsigned int leftover_count;
 	pid_t leftover_pids[FENCE_GROUP_PIDS];
 	char leftover_names[FENCE_GROUP_PIDS][16]; /* comm */
@@ -113,7 +118,7 @@ struct fence_group_result {
 	int64_t wall_us;
 	int64_t user_ms, system_ms; /* of the command and all that was reaped */
 	uint64_t peak_rss_bytes;    /* of the largest single process */
-	bool monitor_lost; /* the monitor died; the launcher ended the group */
+	bool monitor_lost;	    /* the monitor died; the launcher ended the group */
 };
 
 struct fence_group; /* the launcher's side */
@@ -139,9 +144,14 @@ int fence_group_step(struct fence_group *group, struct fence_group *const *other
  * `cause` is what the result will say, unless a cause came first. */
 int fence_group_stop(struct fence_group *group, enum fence_cause cause);
 
-/* Forwards a signal to the command's process group (STOP-like signals and CONT
- * also stop and continue the timers). INT, TERM, HUP and QUIT are requests to
- * end: use fence_group_stop after forwarding them if it must end. */
+/* The same, but beginning with `sig` (INT, HUP, QUIT ...) instead of TERM: for
+ * passing on a request to end in the words it came in. What is left once the
+ * command is gone gets TERM all the same. */
+int fence_group_stop_with(struct fence_group *group, enum fence_cause cause, int sig);
+
+/* Forwards a signal to the command's process group. TSTP, STOP, TTIN and TTOU stop
+ * the whole tree (as STOP: the kernel drops the others in a session of its own) and
+ * pause the time-outs; CONT continues both. */
 int fence_group_signal(struct fence_group *group, int sig);
 
 /* The command's pid once it was started, 0 before. */
@@ -152,8 +162,7 @@ const struct fence_group_result *fence_group_result(const struct fence_group *gr
 
 /* The kept tail of a captured stream (0, 1), in order: allocates `*ret` (the
  * caller's; free it). Cut at a UTF-8 boundary at the front. */
-int fence_group_tail(const struct fence_group *group, int stream, uint8_t **ret,
-		     size_t *ret_bytes);
+int fence_group_tail(const struct fence_group *group, int stream, uint8_t **ret, size_t *ret_bytes);
 
 /* Closes and frees. A group that still runs is killed first. */
 void fence_group_free(struct fence_group *group);

@@ -1,0 +1,63 @@
+#include "fence/capture.h"
+
+#include <string.h>
+
+void fence_tail_init(struct fence_tail *tail, size_t size_bytes)
+{
+	*tail = (struct fence_tail){ .size_bytes = size_bytes };
+}
+
+void fence_tail_add(struct fence_tail *tail, uint8_t *ring, const void *bytes, size_t count)
+{
+	const uint8_t *from = bytes;
+	size_t first;
+
+	tail->total_bytes += count;
+	if (tail->size_bytes == 0)
+		return;
+	/* Only the last ring-full can be seen afterwards. */
+	if (count > tail->size_bytes) {
+		from += count - tail->size_bytes;
+		count = tail->size_bytes;
+	}
+	first = tail->size_bytes - tail->at;
+	if (first > count)
+		first = count;
+	memcpy(ring + tail->at, from, first);
+	memcpy(ring, from + first, count - first);
+	tail->at = (tail->at + count) % tail->size_bytes;
+}
+
+size_t fence_tail_kept(const struct fence_tail *tail)
+{
+	return tail->total_bytes < tail->size_bytes ? (size_t)tail->total_bytes : tail->size_bytes;
+}
+
+/* Continuation bytes at the front, at most the three that one character can have:
+ * more than that is no UTF-8, and is then kept as it came. */
+static size_t torn_front(const uint8_t *bytes, size_t count)
+{
+	size_t torn = 0;
+
+	while (torn < count && torn < 4 && (bytes[torn] & 0xC0) == 0x80)
+		torn++;
+	return torn < 4 ? torn : 0;
+}
+
+size_t fence_tail_copy(const struct fence_tail *tail, const uint8_t *ring, bool utf8_front,
+		       uint8_t *ret)
+{
+	size_t kept = fence_tail_kept(tail);
+	bool cut = tail->total_bytes > tail->size_bytes;
+	size_t start = cut ? tail->at : 0;
+	size_t first = tail->size_bytes - start < kept ? tail->size_bytes - start : kept;
+	size_t torn;
+
+	if (kept == 0)
+		return 0;
+	memcpy(ret, ring + start, first);
+	memcpy(ret + first, ring, kept - first);
+	torn = utf8_front && cut ? torn_front(ret, kept) : 0;
+	memmove(ret, ret + torn, kept - torn);
+	return kept - torn;
+}

@@ -1,0 +1,319 @@
+#include "fence/group.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "fence/clock.h"
+#include "fence/group_priv.h"
+#include "fence/own.h"
+#include "fence/tree.h"
+
+#define ORPHAN_LOOK_MS	  1
+#define ORPHAN_SURVIVE_MS 2000
+
+struct fence_group {
+	struct fence_group_shared *shared;
+	size_t shared_bytes;
+	pid_t monitor; /* 0: reaped */
+	int control_fd;
+	bool ended;
+};
+
+void fence_group_plan_init(struct fence_group_plan *plan)
+{
+	*plan = (struct fence_group_plan){
+		.spawn = {
+			.session = FENCE_SPAWN_OWN_SESSION,
+			.stdio = { -1, -1, -1 },
+			.umask = -1,
+		},
+		.grace_ms = 5000,
+		.term_scope = FENCE_TERM_GROUP,
+		.leftover = FENCE_LEFTOVER_KILL,
+		.tee_fd = { -1, -1 },
+		.log_fd = -1,
+		.drain_idle_ms = 200,
+		.drain_cap_ms = 2000,
+	};
+}
+
+int fence_group_prepare(sigset_t *ret_mask, struct fence_err *err)
+{
+	struct sigaction standard = { .sa_handler = SIG_DFL };
+	sigset_t all;
+	int rc;
+
+	/* With SIGCHLD ignored the kernel would reap for us, and nobody could say
+	 * how anything ended. */
+	(void)sigfillset(&all);
+	if (sigprocmask(SIG_SETMASK, &all, ret_mask) < 0 || sigaction(SIGCHLD, &standard, NULL) < 0)
+		return fence_fail(err, -errno, "take over signals");
+	if (prctl(PR_SET_CHILD_SUBREAPER, 1) < 0)
+		return fence_fail(err, -errno, "become a child subreaper");
+	rc = fence_proc_probe();
+	if (rc == -EXDEV)
+		(void)fence_fail_why(err, rc, "it belongs to another pid namespace", "use /proc");
+	else if (rc < 0)
+		(void)fence_fail(err, rc, "use /proc");
+	return rc < 0 ? (fence_hint(err, "mount a proc file system there"), rc) : 0;
+}
+
+/* --- birth --------------------------------------------------------------------- */
+
+static int map_shared(const struct fence_group_plan *plan, struct fence_group *group)
+{
+	size_t ring_bytes = plan->capture ? plan->tail_bytes : 0;
+	size_t size = sizeof(*group->shared) + 2 * ring_bytes;
+	void *memory;
+
+	if (ring_bytes > SIZE_MAX / 4)
+		return -ENOMEM;
+	memory = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	if (memory == MAP_FAILED)
+		return -errno;
+	group->shared = memory;
+	group->shared_bytes = size;
+	group->shared->result.term_at_ms = -1;
+	group->shared->result.kill_at_ms = -1;
+	group->shared->facts.own_group = plan->spawn.session != FENCE_SPAWN_INHERIT;
+	for (int i = 0; i < 2; i++)
+		fence_tail_init(&group->shared->tails[i], ring_bytes);
+	return 0;
+}
+
+static int fork_monitor(const struct fence_group_plan *plan, struct fence_group *group)
+{
+	int ends[2];
+	int rc;
+
+	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) < 0)
+		return -errno;
+	group->control_fd = ends[0];
+	rc = fence_spawn_fork(0, &group->monitor, NULL);
+	if (rc == 0)
+		fence_group_monitor(plan, group->shared, ends[1]);
+	(void)close(ends[1]);
+	return rc < 0 ? rc : 0;
+}
+
+int fence_group_start(const struct fence_group_plan *plan, struct fence_group **ret,
+		      struct fence_err *err)
+{
+	struct fence_group *group = calloc(1, sizeof(*group));
+	int rc;
+
+	if (group == NULL)
+		return fence_fail(err, -ENOMEM, "start a group");
+	group->control_fd = -1;
+	rc = map_shared(plan, group);
+	if (rc < 0)
+		(void)fence_fail(err, rc, "share memory with the monitor");
+	else if ((rc = fork_monitor(plan, group)) < 0)
+		(void)fence_fail(err, rc, "start the monitor");
+	if (rc < 0) {
+		fence_group_free(group);
+		return rc;
+	}
+	*ret = group;
+	return 0;
+}
+
+int fence_group_fd(const struct fence_group *group)
+{
+	return group->control_fd;
+}
+
+/* --- when the monitor was killed -------------------------------------------------- */
+
+struct orphans {
+	struct fence_group *group;
+	const struct fence_spare *spare;
+	unsigned int left;
+	pid_t pids[FENCE_GROUP_PIDS];
+};
+
+static int take_orphan(pid_t pid, void *arg)
+{
+	struct orphans *orphans = arg;
+	struct fence_group_shared *shared = orphans->group->shared;
+	struct fence_exit how;
+	struct rusage usage;
+
+	for (size_t i = 0; i < orphans->spare->count; i++)
+		if (orphans->spare->pids[i] == pid)
+			return 0;
+	if (fence_reap_take(pid, &how, &usage) < 0) {
+		if (orphans->left < FENCE_GROUP_PIDS)
+			orphans->pids[orphans->left] = pid;
+		orphans->left++;
+		return 0;
+	}
+	fence_group_account(shared, &usage);
+	if (pid == shared->pid) {
+		shared->facts.exit = how;
+		shared->facts.exit_known = true;
+	}
+	return 0;
+}
+
+static void note_kill(struct fence_group_shared *shared)
+{
+	if (shared->facts.kill_sent)
+		return;
+	shared->facts.kill_sent = true;
+	shared->result.kill_at_ms = (fence_now_us() - shared->start_us) / 1000;
+	if (!shared->facts.exit_known)
+		shared->facts.kill_to_leader = FENCE_SENDER_REQUEST;
+}
+
+static void list_survivors(struct fence_group_result *result, const struct orphans *orphans)
+{
+	result->survivor_count = orphans->left;
+	for (unsigned int i = 0; i < orphans->left && i < FENCE_GROUP_PIDS; i++)
+		result->survivor_pids[i] = orphans->pids[i];
+}
+
+/* What the monitor owned has become ours. Our own children are listed completely,
+ * since only we reap them; so an empty list, the spared ones left out, is as good
+ * a proof as ECHILD, which other groups' monitors keep from coming. SIGCHLD may be
+ * the caller's to read, so this looks again after a moment instead. */
+static void end_orphans(struct fence_group *group, const struct fence_spare *spare)
+{
+	int64_t stop_at_ms = fence_now_ms() + ORPHAN_SURVIVE_MS;
+	struct orphans orphans = { .group = group, .spare = spare };
+
+	for (;;) {
+		orphans.left = 0;
+		if (fence_tree_children(take_orphan, &orphans) < 0)
+			orphans.left = 1;
+		if (orphans.left == 0 || fence_now_ms() >= stop_at_ms)
+			break;
+		note_kill(group->shared);
+		(void)fence_tree_kill_children(spare);
+		(void)poll(NULL, 0, ORPHAN_LOOK_MS);
+	}
+	list_survivors(&group->shared->result, &orphans);
+}
+
+static int monitor_lost(struct fence_group *group, struct fence_group *const *others,
+			size_t other_count, struct fence_err *err)
+{
+	struct fence_group_shared *shared = group->shared;
+	owned_mem pid_t *pids = calloc(other_count + 1, sizeof(*pids));
+	struct fence_spare spare = { .pids = pids };
+
+	if (pids == NULL)
+		return fence_fail(err, -ENOMEM, "end what a lost monitor left");
+	for (size_t i = 0; i < other_count; i++)
+		if (others[i] != NULL && others[i] != group && others[i]->monitor > 0)
+			pids[spare.count++] = others[i]->monitor;
+	shared->result.monitor_lost = true;
+	/* It may have been killed on the way to telling us that there is a command. */
+	shared->facts.started |= shared->pid > 0;
+	end_orphans(group, &spare);
+	shared->facts.started |= shared->facts.kill_sent;
+	fence_group_conclude(shared);
+	return 0;
+}
+
+int fence_group_step(struct fence_group *group, struct fence_group *const *others,
+		     size_t other_count, struct fence_err *err)
+{
+	struct fence_exit how;
+	char word;
+	ssize_t got;
+	int rc;
+
+	if (group->ended)
+		return 1;
+	got = recv(group->control_fd, &word, sizeof(word), MSG_DONTWAIT);
+	if (got < 0 && (errno == EAGAIN || errno == EINTR))
+		return 0;
+	if (group->monitor > 0) {
+		/* Its end of the socket is closed: it is dead, or all but. */
+		rc = fence_reap_wait(group->monitor, &how, NULL);
+		if (rc < 0)
+			return fence_fail(err, rc, "wait for the monitor");
+		group->monitor = 0;
+	}
+	if (!__atomic_load_n(&group->shared->ended, __ATOMIC_ACQUIRE)) {
+		rc = monitor_lost(group, others, other_count, err);
+		if (rc < 0)
+			return rc;
+	}
+	group->ended = true;
+	return 1;
+}
+
+/* --- words to the monitor ------------------------------------------------------------ */
+
+static int tell(struct fence_group *group, enum fence_group_word word, int value, int sig)
+{
+	struct fence_group_packet packet = { .word = (int32_t)word, .value = value, .sig = sig };
+
+	if (send(group->control_fd, &packet, sizeof(packet), MSG_DONTWAIT | MSG_NOSIGNAL) >= 0)
+		return 0;
+	/* It is dying or dead: the next step says so. */
+	return errno == EPIPE || errno == ECONNRESET || errno == ENOTCONN ? 0 : -errno;
+}
+
+int fence_group_stop(struct fence_group *group, enum fence_cause cause)
+{
+	return fence_group_stop_with(group, cause, SIGTERM);
+}
+
+int fence_group_stop_with(struct fence_group *group, enum fence_cause cause, int sig)
+{
+	return tell(group, FENCE_GROUP_STOP, (int)cause, sig);
+}
+
+int fence_group_signal(struct fence_group *group, int sig)
+{
+	return tell(group, FENCE_GROUP_SIGNAL, 0, sig);
+}
+
+/* --- answers --------------------------------------------------------------------------- */
+
+pid_t fence_group_pid(const struct fence_group *group)
+{
+	return __atomic_load_n(&group->shared->pid, __ATOMIC_ACQUIRE);
+}
+
+const struct fence_group_result *fence_group_result(const struct fence_group *group)
+{
+	return &group->shared->result;
+}
+
+int fence_group_tail(const struct fence_group *group, int stream, uint8_t **ret, size_t *ret_bytes)
+{
+	const struct fence_tail *tail = &group->shared->tails[stream];
+	uint8_t *bytes = malloc(fence_tail_kept(tail) + 1);
+
+	if (bytes == NULL)
+		return -ENOMEM;
+	*ret_bytes = fence_tail_copy(tail, fence_group_ring(group->shared, stream), true, bytes);
+	*ret = bytes;
+	return 0;
+}
+
+void fence_group_free(struct fence_group *group)
+{
+	struct fence_exit how;
+
+	if (group == NULL)
+		return;
+	/* The monitor takes a closed socket for our death, and ends everything. */
+	if (group->control_fd >= 0)
+		(void)close(group->control_fd);
+	if (group->monitor > 0)
+		(void)fence_reap_wait(group->monitor, &how, NULL);
+	if (group->shared != NULL)
+		(void)munmap(group->shared, group->shared_bytes);
+	free(group);
+}

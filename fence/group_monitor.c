@@ -1,0 +1,729 @@
+/* The monitor: owns one command from birth to ECHILD.
+ *
+ *   RUNNING   the command runs
+ *   DRAINING  it has exited; its output is still open somewhere
+ *   WAITING   what it left may go on (FENCE_LEFTOVER_WAIT)
+ *   ENDING    TERM was sent; one grace for everything
+ *   KILLING   KILL is being sent, until nothing is left to wait for
+ *
+ * Every event ends in advance(), which looks at where things stand and moves on.
+ * Reaping comes before deciding: a process that has died by itself was not ended
+ * by us. */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/prctl.h>
+#include <sys/signalfd.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "fence/clock.h"
+#include "fence/group_priv.h"
+#include "fence/own.h"
+#include "fence/sys.h"
+#include "fence/tree.h"
+
+#define KILL_AGAIN_MS 20    /* nothing died: look at the whole tree again */
+#define SURVIVE_MS    2000  /* nothing died for so long after KILL: nothing will */
+#define KILL_CAP_MS   10000 /* ... and in any case */
+#define FLUSH_MS      5000  /* for a tee whose reader is slow, after the end */
+#define DONE	      1	    /* what ends the loop */
+
+enum phase {
+	RUNNING,
+	DRAINING,
+	WAITING,
+	ENDING,
+	KILLING,
+};
+
+enum {
+	TIMER_LIMIT,
+	TIMER_IDLE,
+	TIMER_GRACE,
+	TIMER_DRAIN_IDLE,
+	TIMER_DRAIN_CAP,
+	TIMER_KILL,
+	TIMERS,
+};
+
+struct monitor {
+	const struct fence_group_plan *plan;
+	struct fence_group_shared *shared;
+	struct fence_group_result *result;
+	struct fence_group_facts *facts;
+	struct fence_output output;
+	struct fence_loop loop;
+	struct fence_watch control_watch, signal_watch;
+	struct fence_timer timers[TIMERS];
+	struct fence_tree tree;
+	enum phase phase;
+	pid_t leader;
+	int leader_pidfd;
+	bool leader_gone;    /* reaped */
+	bool empty;	     /* ECHILD: nothing is left */
+	bool drain_over;     /* no longer waiting for the end of the output */
+	bool rest_signalled; /* TERM went to what the leader left */
+	bool group_termed, tree_termed;
+	bool executor_gone; /* the launcher is dead */
+	bool survived;
+	bool paused;
+	int64_t paused_left_ms[2]; /* of TIMER_LIMIT and TIMER_IDLE */
+	int64_t kill_progress_ms, kill_start_ms;
+	unsigned int stops; /* how often we were asked */
+};
+
+static int advance(struct monitor *m);
+
+static int64_t since_start_ms(const struct monitor *m)
+{
+	return (fence_now_us() - m->shared->start_us) / 1000;
+}
+
+static void set_timer(struct monitor *m, int timer, int64_t limit_ms)
+{
+	m->timers[timer].at_ms = fence_deadline_ms(limit_ms);
+}
+
+static void clear_timer(struct monitor *m, int timer)
+{
+	m->timers[timer].at_ms = FENCE_NEVER;
+}
+
+/* --- signals ------------------------------------------------------------------- */
+
+/* To the command's process group. While the leader is not reaped its number is
+ * its own; afterwards the pidfd stands for it (6.9; older kernels: the members are
+ * reached one by one as descendants). */
+static void signal_group(const struct monitor *m, int sig)
+{
+	if (m->leader_gone && m->facts->own_group)
+		(void)fence_pidfd_signal(m->leader_pidfd, sig, PIDFD_SIGNAL_PROCESS_GROUP);
+	else if (!m->leader_gone)
+		(void)kill(m->facts->own_group ? -m->leader : m->leader, sig);
+}
+
+static bool is_alive(const struct fence_proc_stat *proc, const void *arg)
+{
+	(void)arg;
+	return proc->state != 'Z' && proc->state != 'X';
+}
+
+static bool is_alive_elsewhere(const struct fence_proc_stat *proc, const void *arg)
+{
+	const struct monitor *m = arg;
+
+	return is_alive(proc, NULL) && proc->group != m->leader;
+}
+
+static unsigned int signal_tree(struct monitor *m, const int *sigs, size_t count,
+				fence_tree_pick *pick)
+{
+	if (fence_tree_list(&m->tree) < 0)
+		return 0; /* no memory, no /proc: the group and KILL's rounds remain */
+	return fence_tree_signal(&m->tree, sigs, count, pick, m);
+}
+
+static void note_term(struct monitor *m)
+{
+	if (!m->facts->term_sent)
+		m->result->term_at_ms = since_start_ms(m);
+	m->facts->term_sent = true;
+}
+
+static enum fence_sender sender_of(const struct monitor *m)
+{
+	if (!m->facts->stopped)
+		return FENCE_SENDER_LEFTOVER;
+	if (m->facts->stop_cause == FENCE_CAUSE_TIMEOUT ||
+	    m->facts->stop_cause == FENCE_CAUSE_IDLE_TIMEOUT)
+		return FENCE_SENDER_TIMEOUT;
+	return FENCE_SENDER_REQUEST;
+}
+
+static void note_sent(struct monitor *m, int sig)
+{
+	if (sig >= 1 && sig <= 64)
+		m->facts->forwarded |= UINT64_C(1) << (sig - 1);
+}
+
+/* The polite signal, to as much of the group as was asked for. */
+static void term_scope(struct monitor *m, int sig)
+{
+	const int sigs[] = { sig, SIGCONT };
+
+	note_term(m);
+	if (sig == SIGTERM)
+		m->facts->term_to_leader = sender_of(m);
+	else
+		note_sent(m, sig);
+	switch (m->plan->term_scope) {
+	case FENCE_TERM_TREE:
+		(void)signal_tree(m, sigs, 2, is_alive);
+		m->tree_termed = true;
+		return;
+	case FENCE_TERM_GROUP:
+		signal_group(m, sig);
+		signal_group(m, SIGCONT);
+		m->group_termed = m->facts->own_group;
+		return;
+	case FENCE_TERM_LEADER:
+		(void)kill(m->leader, sig);
+		(void)kill(m->leader, SIGCONT);
+		return;
+	}
+}
+
+/* What the leader left gets its TERM too, once: a second one means "at once" to
+ * many programs. */
+static void term_rest(struct monitor *m)
+{
+	/* A stopped process acts on TERM only once it is continued. */
+	static const int term_and_cont[] = { SIGTERM, SIGCONT };
+
+	m->rest_signalled = true;
+	if (m->tree_termed || m->empty)
+		return;
+	if (signal_tree(m, term_and_cont, 2, m->group_termed ? is_alive_elsewhere : is_alive) > 0)
+		note_term(m);
+}
+
+/* --- ending -------------------------------------------------------------------- */
+
+static void kill_round(struct monitor *m, bool whole_tree)
+{
+	static const int kill_only[] = { SIGKILL };
+
+	signal_group(m, SIGKILL);
+	if (whole_tree)
+		(void)signal_tree(m, kill_only, 1, NULL);
+	(void)fence_tree_kill_children(NULL);
+	m->timers[TIMER_KILL].at_ms = fence_now_ms() + KILL_AGAIN_MS;
+}
+
+static void kill_now(struct monitor *m)
+{
+	if (m->phase == KILLING || m->empty)
+		return;
+	m->phase = KILLING;
+	m->paused = false;
+	clear_timer(m, TIMER_LIMIT);
+	clear_timer(m, TIMER_IDLE);
+	clear_timer(m, TIMER_GRACE);
+	m->facts->kill_sent = true;
+	m->result->kill_at_ms = since_start_ms(m);
+	if (!m->leader_gone)
+		m->facts->kill_to_leader = sender_of(m);
+	m->kill_start_ms = m->kill_progress_ms = fence_now_ms();
+	kill_round(m, true);
+}
+
+static void start_ending(struct monitor *m, int sig)
+{
+	m->phase = ENDING;
+	m->paused = false;
+	clear_timer(m, TIMER_LIMIT);
+	clear_timer(m, TIMER_IDLE);
+	if (m->plan->grace_ms == 0) {
+		kill_now(m);
+		return;
+	}
+	set_timer(m, TIMER_GRACE, m->plan->grace_ms);
+	if (!m->leader_gone)
+		term_scope(m, sig);
+}
+
+/* The cause is what came first: a command that had already exited by itself was
+ * not ended by what happens to its leftovers, unless waiting for them is part of
+ * the run. */
+static void note_cause(struct monitor *m, enum fence_cause cause)
+{
+	if (m->facts->stopped || (m->leader_gone && m->phase != WAITING))
+		return;
+	m->facts->stopped = true;
+	m->facts->stop_cause = cause;
+}
+
+static void stop(struct monitor *m, enum fence_cause cause, int sig)
+{
+	note_cause(m, cause);
+	if (m->phase == RUNNING || m->phase == WAITING || m->phase == DRAINING)
+		start_ending(m, sig);
+}
+
+static void asked_to_stop(struct monitor *m, enum fence_cause cause, int sig)
+{
+	m->stops++;
+	if (m->stops == 1) {
+		stop(m, cause, sig);
+		return;
+	}
+	m->drain_over = true;
+	kill_now(m);
+}
+
+/* --- the command's end ----------------------------------------------------------- */
+
+static void arm_drain(struct monitor *m)
+{
+	if (m->timers[TIMER_DRAIN_CAP].at_ms != FENCE_NEVER || m->drain_over)
+		return;
+	m->timers[TIMER_DRAIN_IDLE].at_ms = fence_now_ms() + m->plan->drain_idle_ms;
+	m->timers[TIMER_DRAIN_CAP].at_ms = fence_now_ms() + m->plan->drain_cap_ms;
+}
+
+static bool output_done(const struct monitor *m)
+{
+	return m->drain_over || !fence_output_is_open(&m->output);
+}
+
+static void command_exited(struct monitor *m)
+{
+	m->phase = DRAINING;
+	clear_timer(m, TIMER_IDLE);
+	if (m->plan->leftover != FENCE_LEFTOVER_WAIT)
+		clear_timer(m, TIMER_LIMIT);
+	fence_output_drain(&m->output);
+	if (!output_done(m))
+		arm_drain(m);
+}
+
+static void record_leftover(struct monitor *m)
+{
+	struct fence_group_result *result = m->result;
+
+	result->leftover_count = 0;
+	if (fence_tree_list(&m->tree) < 0)
+		m->tree.count = 0;
+	for (size_t i = 0; i < m->tree.count; i++) {
+		struct fence_proc_stat stat;
+		unsigned int at = result->leftover_count;
+
+		if (fence_proc_stat(m->tree.nodes[i].pid, &stat) < 0 || !is_alive(&stat, NULL))
+			continue;
+		if (at < FENCE_GROUP_PIDS) {
+			result->leftover_pids[at] = stat.pid;
+			memcpy(result->leftover_names[at], stat.name, sizeof(stat.name));
+		}
+		result->leftover_count++;
+	}
+}
+
+static void settle_leftover(struct monitor *m)
+{
+	record_leftover(m);
+	if (m->plan->leftover == FENCE_LEFTOVER_WAIT) {
+		m->phase = WAITING;
+		return;
+	}
+	start_ending(m, SIGTERM);
+}
+
+static void record_survivors(struct monitor *m)
+{
+	struct fence_group_result *result = m->result;
+
+	m->survived = true;
+	result->survivor_count = 0;
+	if (fence_tree_list(&m->tree) < 0)
+		m->tree.count = 0;
+	for (size_t i = 0; i < m->tree.count; i++) {
+		struct fence_proc_stat stat;
+
+		if (fence_proc_stat(m->tree.nodes[i].pid, &stat) < 0 || !is_alive(&stat, NULL))
+			continue;
+		if (result->survivor_count < FENCE_GROUP_PIDS)
+			result->survivor_pids[result->survivor_count] = stat.pid;
+		result->survivor_count++;
+	}
+	/* ECHILD was not reached, so there is one, seen or not. */
+	if (result->survivor_count == 0)
+		result->survivor_count = 1;
+}
+
+/* Where things stand after an event. DONE when the run has ended. */
+static int advance(struct monitor *m)
+{
+	if (m->survived)
+		return DONE;
+	if (m->phase == RUNNING && m->leader_gone)
+		command_exited(m);
+	if (m->phase == DRAINING && output_done(m) && !m->empty)
+		settle_leftover(m);
+	if (m->phase == ENDING && m->leader_gone && !m->rest_signalled)
+		term_rest(m);
+	if (!m->empty || !m->leader_gone)
+		return 0;
+	if (output_done(m) || m->executor_gone)
+		return DONE;
+	/* Nothing of ours runs; somebody outside still holds the output. */
+	fence_output_drain(&m->output);
+	arm_drain(m);
+	return 0;
+}
+
+/* --- events ---------------------------------------------------------------------- */
+
+static void reap_dead(struct monitor *m)
+{
+	struct fence_exit how;
+	struct rusage usage;
+	int rc;
+
+	while ((rc = fence_reap_look(&how)) == 1) {
+		if (fence_reap_take(how.pid, &how, &usage) < 0)
+			break;
+		m->kill_progress_ms = m->phase == KILLING ? fence_now_ms() : 0;
+		fence_group_account(m->shared, &usage);
+		if (how.pid != m->leader)
+			continue;
+		m->leader_gone = true;
+		m->facts->exit = how;
+		m->facts->exit_known = true;
+	}
+	m->empty = rc == -ECHILD;
+}
+
+static int child_died(void *arg, uint32_t events)
+{
+	struct monitor *m = arg;
+	struct signalfd_siginfo info;
+
+	(void)events;
+	(void)fence_read_some(m->signal_watch.fd, &info, sizeof(info));
+	reap_dead(m);
+	/* Whoever died may have left us a child that has not had its KILL. */
+	if (m->phase == KILLING && !m->empty)
+		kill_round(m, false);
+	return advance(m);
+}
+
+static int limit_reached(struct monitor *m, enum fence_cause cause)
+{
+	reap_dead(m);
+	if (!m->leader_gone || m->phase == WAITING)
+		stop(m, cause, SIGTERM);
+	return advance(m);
+}
+
+static int timeout_due(void *arg)
+{
+	return limit_reached(arg, FENCE_CAUSE_TIMEOUT);
+}
+
+static int idle_due(void *arg)
+{
+	struct monitor *m = arg;
+
+	/* The command may be silent because whoever reads its output is slow. */
+	if (fence_output_is_held(&m->output)) {
+		set_timer(m, TIMER_IDLE, m->plan->idle_timeout_ms);
+		return 0;
+	}
+	return limit_reached(m, FENCE_CAUSE_IDLE_TIMEOUT);
+}
+
+static int grace_due(void *arg)
+{
+	struct monitor *m = arg;
+
+	reap_dead(m);
+	kill_now(m);
+	return advance(m);
+}
+
+static int drain_due(void *arg)
+{
+	struct monitor *m = arg;
+
+	clear_timer(m, TIMER_DRAIN_IDLE);
+	clear_timer(m, TIMER_DRAIN_CAP);
+	if (fence_output_is_open(&m->output)) {
+		m->result->leaked = true;
+		fence_output_name_holders(&m->output);
+	}
+	m->drain_over = true;
+	reap_dead(m);
+	return advance(m);
+}
+
+static int kill_due(void *arg)
+{
+	struct monitor *m = arg;
+	int64_t now = fence_now_ms();
+
+	reap_dead(m);
+	if (!m->empty &&
+	    (now - m->kill_progress_ms >= SURVIVE_MS || now - m->kill_start_ms >= KILL_CAP_MS))
+		record_survivors(m);
+	else if (!m->empty)
+		kill_round(m, true);
+	return advance(m);
+}
+
+static int output_moved(void *arg)
+{
+	struct monitor *m = arg;
+	int64_t now;
+
+	if (m->plan->idle_timeout_ms > 0 && m->timers[TIMER_IDLE].at_ms != FENCE_NEVER)
+		set_timer(m, TIMER_IDLE, m->plan->idle_timeout_ms);
+	if (m->timers[TIMER_DRAIN_IDLE].at_ms != FENCE_NEVER) {
+		now = fence_now_ms();
+		m->timers[TIMER_DRAIN_IDLE].at_ms = now + m->plan->drain_idle_ms;
+	}
+	return fence_output_is_open(&m->output) ? 0 : advance(m);
+}
+
+/* --- the launcher's words ---------------------------------------------------------- */
+
+static void pause_timers(struct monitor *m)
+{
+	for (int i = TIMER_LIMIT; i <= TIMER_IDLE; i++) {
+		int64_t at_ms = m->timers[i].at_ms;
+
+		m->paused_left_ms[i] = at_ms == FENCE_NEVER ? -1 : at_ms - fence_now_ms();
+		m->timers[i].at_ms = FENCE_NEVER;
+	}
+	m->paused = true;
+}
+
+static void resume_timers(struct monitor *m)
+{
+	for (int i = TIMER_LIMIT; i <= TIMER_IDLE; i++)
+		if (m->paused_left_ms[i] >= 0)
+			m->timers[i].at_ms = fence_now_ms() + m->paused_left_ms[i];
+	m->paused = false;
+}
+
+/* A group whose leader's parent is in another session is orphaned in the kernel's
+ * sense, and there TSTP, TTIN and TTOU do nothing by default. STOP does. */
+static void stop_or_continue(struct monitor *m, int sig)
+{
+	static const int stop_only[] = { SIGSTOP };
+	static const int cont_only[] = { SIGCONT };
+
+	if (m->phase == ENDING || m->phase == KILLING)
+		return; /* what is being ended must be able to act on it */
+	if (sig != SIGCONT && !m->paused)
+		pause_timers(m);
+	signal_group(m, sig == SIGCONT ? SIGCONT : SIGSTOP);
+	(void)signal_tree(m, sig == SIGCONT ? cont_only : stop_only, 1, is_alive_elsewhere);
+	if (sig == SIGCONT && m->paused)
+		resume_timers(m);
+}
+
+static void forward(struct monitor *m, int sig)
+{
+	if (sig == SIGTSTP || sig == SIGSTOP || sig == SIGTTIN || sig == SIGTTOU ||
+	    sig == SIGCONT) {
+		stop_or_continue(m, sig);
+		return;
+	}
+	note_sent(m, sig);
+	signal_group(m, sig);
+}
+
+static int launcher_gone(struct monitor *m)
+{
+	fence_loop_remove(&m->loop, &m->control_watch);
+	m->executor_gone = true;
+	note_cause(m, FENCE_CAUSE_EXECUTOR_GONE);
+	kill_now(m);
+	return advance(m);
+}
+
+static int control_ready(void *arg, uint32_t events)
+{
+	struct monitor *m = arg;
+	struct fence_group_packet packet;
+	ssize_t got = recv(m->control_watch.fd, &packet, sizeof(packet), MSG_DONTWAIT);
+
+	(void)events;
+	if (got < 0 && (errno == EAGAIN || errno == EINTR))
+		return 0;
+	if (got <= 0)
+		return launcher_gone(m);
+	if (got != sizeof(packet))
+		return 0;
+	reap_dead(m);
+	if (packet.word == FENCE_GROUP_STOP)
+		asked_to_stop(m, (enum fence_cause)packet.value, packet.sig);
+	else
+		forward(m, packet.sig);
+	return advance(m);
+}
+
+/* --- birth ------------------------------------------------------------------------- */
+
+struct fd_set_kept {
+	int fds[64];
+	size_t count;
+};
+
+static void keep(struct fd_set_kept *kept, int fd)
+{
+	if (fd > 2 && kept->count < sizeof(kept->fds) / sizeof(kept->fds[0]))
+		kept->fds[kept->count++] = fd;
+}
+
+static int by_number(const void *a, const void *b)
+{
+	return *(const int *)a - *(const int *)b;
+}
+
+/* What else the launcher had open is none of ours. Above all the ends of other
+ * groups' sockets: with a copy of one here, that group's monitor would not see
+ * its launcher die. */
+static void close_the_rest(const struct fence_group_plan *plan, int control_fd)
+{
+	struct fd_set_kept kept = { .count = 0 };
+	unsigned int first = 3;
+
+	keep(&kept, control_fd);
+	keep(&kept, plan->log_fd);
+	for (int i = 0; i < 3; i++)
+		keep(&kept, plan->spawn.stdio[i]);
+	for (int i = 0; i < 2; i++)
+		keep(&kept, plan->tee_fd[i]);
+	for (size_t i = 0; i < plan->spawn.keep_count; i++)
+		keep(&kept, plan->spawn.keep_fds[i]);
+	qsort(kept.fds, kept.count, sizeof(kept.fds[0]), by_number);
+	for (size_t i = 0; i < kept.count; i++) {
+		unsigned int fd = (unsigned int)kept.fds[i];
+
+		if (fd > first)
+			(void)fence_close_range(first, fd - 1, 0);
+		if (fd >= first)
+			first = fd + 1;
+	}
+	(void)fence_close_range(first, ~0U, 0);
+}
+
+/* Out of the way: ^C at the terminal and signals to the launcher's group must not
+ * reach the one that has to outlive them. All signals are blocked already. */
+static int step_aside(const struct fence_group_plan *plan)
+{
+	if (prctl(PR_SET_CHILD_SUBREAPER, 1) < 0)
+		return -errno;
+	if (plan->spawn.session == FENCE_SPAWN_OWN_SESSION)
+		return setsid() < 0 ? -errno : 0;
+	if (plan->spawn.session == FENCE_SPAWN_OWN_GROUP)
+		return setpgid(0, 0) < 0 ? -errno : 0;
+	return 0;
+}
+
+static int start_command(struct monitor *m)
+{
+	struct fence_spawn_plan spawn = m->plan->spawn;
+	int ends[2];
+	int rc;
+
+	m->result->failed_step = FENCE_SPAWN_STEP_SESSION;
+	rc = step_aside(m->plan);
+	if (rc < 0)
+		return rc;
+	m->result->failed_step = FENCE_SPAWN_STEP_STDIO;
+	rc = fence_output_open(&m->output, m->plan, m->shared, ends);
+	if (rc < 0)
+		return rc;
+	for (int i = 0; i < 2; i++)
+		if (ends[i] >= 0)
+			spawn.stdio[i + 1] = ends[i];
+	m->shared->start_us = fence_now_us();
+	rc = fence_spawn_exec(&spawn, &m->leader, &m->leader_pidfd, &m->result->failed_step);
+	for (int i = 0; i < 2; i++)
+		fence_close_fd(&ends[i]);
+	return rc;
+}
+
+static void command_started(struct monitor *m)
+{
+	struct fence_proc_stat stat;
+
+	m->facts->started = true;
+	m->result->pid = m->leader;
+	__atomic_store_n(&m->shared->pid, m->leader, __ATOMIC_RELEASE);
+	if (fence_proc_stat(m->leader, &stat) == 0)
+		m->result->start_ticks = stat.start_ticks;
+	/* A writer's end that was meant for the command must end with it. */
+	for (int i = 0; i < 3; i++) {
+		int fd = m->plan->spawn.stdio[i];
+
+		if (fd > 2 && fd != m->plan->log_fd && fd != m->plan->tee_fd[0] &&
+		    fd != m->plan->tee_fd[1])
+			(void)close(fd);
+	}
+}
+
+static int watch_everything(struct monitor *m, int control_fd)
+{
+	static int (*const due[TIMERS])(void *arg) = {
+		[TIMER_LIMIT] = timeout_due,   [TIMER_IDLE] = idle_due,
+		[TIMER_GRACE] = grace_due,     [TIMER_DRAIN_IDLE] = drain_due,
+		[TIMER_DRAIN_CAP] = drain_due, [TIMER_KILL] = kill_due,
+	};
+	sigset_t deaths;
+	int signal_fd;
+	int rc;
+
+	(void)sigemptyset(&deaths);
+	(void)sigaddset(&deaths, SIGCHLD);
+	signal_fd = fence_signals_take(&deaths, NULL);
+	if (signal_fd < 0)
+		return signal_fd;
+	m->signal_watch = (struct fence_watch){ .fd = -1, .ready = child_died, .arg = m };
+	m->control_watch = (struct fence_watch){ .fd = -1, .ready = control_ready, .arg = m };
+	rc = fence_loop_open(&m->loop);
+	if (rc == 0)
+		rc = fence_loop_add(&m->loop, &m->signal_watch, signal_fd, EPOLLIN);
+	if (rc == 0)
+		rc = fence_loop_add(&m->loop, &m->control_watch, control_fd, EPOLLIN);
+	for (int i = 0; i < TIMERS; i++) {
+		m->timers[i].due = due[i];
+		m->timers[i].arg = m;
+		fence_loop_timer(&m->loop, &m->timers[i]);
+	}
+	set_timer(m, TIMER_LIMIT, m->plan->timeout_ms);
+	set_timer(m, TIMER_IDLE, m->plan->idle_timeout_ms);
+	m->output.moved = output_moved;
+	m->output.arg = m;
+	return rc < 0 ? rc : fence_output_watch(&m->output, &m->loop);
+}
+
+/* A loop that cannot be is no reason to leave the command alone: it is killed, and
+ * the launcher, which sees no `ended`, ends what might be left. */
+static void __attribute__((noreturn)) give_up(void)
+{
+	(void)fence_tree_kill_children(NULL);
+	_exit(125);
+}
+
+void fence_group_monitor(const struct fence_group_plan *plan, struct fence_group_shared *shared,
+			 int control_fd)
+{
+	struct monitor m = {
+		.plan = plan,
+		.shared = shared,
+		.result = &shared->result,
+		.facts = &shared->facts,
+		.leader_pidfd = -1,
+	};
+	int rc;
+
+	close_the_rest(plan, control_fd);
+	rc = start_command(&m);
+	if (rc < 0) {
+		m.result->failed_errno = -rc;
+	} else {
+		command_started(&m);
+		if (watch_everything(&m, control_fd) < 0 || fence_loop_run(&m.loop) != DONE)
+			give_up();
+		fence_output_finish(&m.output, m.executor_gone ? 0 : FLUSH_MS, control_fd);
+	}
+	fence_group_conclude(shared);
+	__atomic_store_n(&shared->ended, true, __ATOMIC_RELEASE);
+	_exit(0);
+}

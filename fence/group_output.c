@@ -1,0 +1,389 @@
+/* Output of a group: drained always, so that the command never blocks on us, and
+ * passed on as it comes.
+ *
+ * A tee belongs to somebody else, and may be a pipe whose reader is slow, a
+ * terminal that is stopped, or a socket. It is never set non-blocking, since that
+ * would change it for everybody who shares it; each write is made so that it
+ * cannot block. While the command runs, a tee that is full holds it back, as it
+ * would without us: nothing is lost. After its end we go on reading into memory,
+ * at most PENDING_LIMIT, and the last flush is bounded by the monitor. */
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <poll.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+#include "fence/clock.h"
+#include "fence/group_priv.h"
+#include "fence/own.h"
+#include "fence/sys.h"
+#include "fence/tree.h"
+
+#define PIPE_BYTES    (1024 * 1024)
+#define CHUNK_BYTES   (256 * 1024)
+#define PENDING_LIMIT (2 * PIPE_BYTES)
+#define LOG_WAIT_MS   1000 /* for a log that is no file */
+
+/* --- writing without ever blocking ------------------------------------------- */
+
+static bool is_writable(int fd, int timeout_ms)
+{
+	struct pollfd event = { .fd = fd, .events = POLLOUT };
+
+	return poll(&event, 1, timeout_ms) > 0;
+}
+
+/* What a pipe or a terminal calls writable has room for a small write at least
+ * (PIPE_BUF, as pipe(7) has it). */
+static ssize_t write_small(int fd, const void *bytes, size_t count)
+{
+	if (!is_writable(fd, 0))
+		return -EAGAIN;
+	return fence_write_some(fd, bytes, count < PIPE_BUF ? count : PIPE_BUF);
+}
+
+/* Writes some of it, or says -EAGAIN where it would have to wait. Regular files
+ * never wait for anybody. */
+static ssize_t write_now(int fd, const void *bytes, size_t count)
+{
+	struct iovec part = { .iov_base = (void *)(uintptr_t)bytes, .iov_len = count };
+	struct stat st;
+	ssize_t done;
+
+	if (fstat(fd, &st) < 0)
+		return -errno;
+	if (S_ISREG(st.st_mode))
+		return fence_write_some(fd, bytes, count);
+	if (S_ISSOCK(st.st_mode)) {
+		done = send(fd, bytes, count, MSG_DONTWAIT | MSG_NOSIGNAL);
+		return done < 0 ? -errno : done;
+	}
+	do {
+		done = pwritev2(fd, &part, 1, -1, RWF_NOWAIT);
+	} while (done < 0 && errno == EINTR);
+	if (done >= 0)
+		return done;
+	/* Terminals, and pipes of older kernels, do not know the flag. */
+	if (errno == EOPNOTSUPP || errno == EINVAL || errno == ENOSYS || errno == ESPIPE)
+		return write_small(fd, bytes, count);
+	return -errno;
+}
+
+static void write_log(struct fence_output *output, const uint8_t *bytes, size_t count)
+{
+	while (count > 0 && output->log_fd >= 0) {
+		ssize_t done = write_now(output->log_fd, bytes, count);
+
+		if (done == -EAGAIN && is_writable(output->log_fd, LOG_WAIT_MS))
+			continue;
+		if (done < 0) {
+			/* A log with a hole would be worse than one that ends. */
+			output->result->log_errno = (int)-done;
+			output->log_fd = -1;
+			return;
+		}
+		bytes += done;
+		count -= (size_t)done;
+	}
+}
+
+/* --- tee ----------------------------------------------------------------------- */
+
+static void give_up_tee(struct fence_stream *stream)
+{
+	struct fence_output *output = stream->output;
+
+	if (output->loop != NULL)
+		fence_loop_remove(output->loop, &stream->tee_watch);
+	output->result->tee_failed[stream - output->streams] = true;
+	stream->tee_fd = -1;
+	stream->pending_bytes = 0;
+}
+
+/* How much of it the tee took; all of it (as if) when there is no tee any more. */
+static size_t tee_some(struct fence_stream *stream, const uint8_t *bytes, size_t count)
+{
+	size_t done = 0;
+
+	while (done < count && stream->tee_fd >= 0) {
+		ssize_t some = write_now(stream->tee_fd, bytes + done, count - done);
+
+		if (some == -EAGAIN)
+			return done;
+		if (some < 0)
+			give_up_tee(stream);
+		else
+			done += (size_t)some;
+	}
+	return count;
+}
+
+static void keep_pending(struct fence_stream *stream, const uint8_t *bytes, size_t count)
+{
+	size_t wanted = stream->pending_bytes + count;
+
+	if (wanted > stream->pending_room) {
+		uint8_t *more = wanted > PENDING_LIMIT + CHUNK_BYTES
+					? NULL
+					: realloc(stream->pending, wanted);
+
+		if (more == NULL) {
+			give_up_tee(stream);
+			return;
+		}
+		stream->pending = more;
+		stream->pending_room = wanted;
+	}
+	memcpy(stream->pending + stream->pending_bytes, bytes, count);
+	stream->pending_bytes = wanted;
+}
+
+static void tee_pending(struct fence_stream *stream)
+{
+	size_t done = tee_some(stream, stream->pending, stream->pending_bytes);
+
+	if (stream->pending_bytes == 0)
+		return;
+	stream->pending_bytes -= done;
+	memmove(stream->pending, stream->pending + done, stream->pending_bytes);
+}
+
+static void tee_bytes(struct fence_stream *stream, const uint8_t *bytes, size_t count)
+{
+	size_t done = 0;
+
+	if (stream->tee_fd < 0)
+		return;
+	if (stream->pending_bytes == 0)
+		done = tee_some(stream, bytes, count);
+	if (done < count)
+		keep_pending(stream, bytes + done, count - done);
+}
+
+/* --- reading ------------------------------------------------------------------- */
+
+static int set_watch(struct fence_loop *loop, struct fence_watch *watch, int fd, bool wanted,
+		     uint32_t events)
+{
+	if (wanted && watch->fd < 0)
+		return fence_loop_add(loop, watch, fd, events);
+	if (!wanted)
+		fence_loop_remove(loop, watch);
+	return 0;
+}
+
+static void update_watches(struct fence_stream *stream)
+{
+	struct fence_output *output = stream->output;
+	size_t held_limit = output->draining ? PENDING_LIMIT : 0;
+	bool wants_bytes = stream->pipe_fd >= 0 && stream->pending_bytes <= held_limit;
+
+	if (output->loop == NULL)
+		return;
+	(void)set_watch(output->loop, &stream->pipe_watch, stream->pipe_fd, wants_bytes, EPOLLIN);
+	if (set_watch(output->loop, &stream->tee_watch, stream->tee_fd,
+		      stream->tee_fd >= 0 && stream->pending_bytes > 0, EPOLLOUT) < 0) {
+		give_up_tee(stream); /* it cannot be waited for */
+		update_watches(stream);
+	}
+}
+
+static void end_stream(struct fence_stream *stream)
+{
+	if (stream->output->loop != NULL)
+		fence_loop_remove(stream->output->loop, &stream->pipe_watch);
+	fence_close_fd(&stream->pipe_fd);
+}
+
+/* One read: the count; 0 when nothing is there now, or nothing will come. */
+static size_t read_stream(struct fence_stream *stream)
+{
+	struct fence_output *output = stream->output;
+	ssize_t got = fence_read_some(stream->pipe_fd, output->chunk, CHUNK_BYTES);
+
+	if (got == -EAGAIN)
+		return 0;
+	if (got <= 0) {
+		end_stream(stream);
+		return 0;
+	}
+	fence_tail_add(stream->tail, stream->ring, output->chunk, (size_t)got);
+	write_log(output, output->chunk, (size_t)got);
+	tee_bytes(stream, output->chunk, (size_t)got);
+	return (size_t)got;
+}
+
+static int pipe_ready(void *arg, uint32_t events)
+{
+	struct fence_stream *stream = arg;
+
+	(void)events;
+	(void)read_stream(stream);
+	update_watches(stream);
+	return stream->output->moved(stream->output->arg);
+}
+
+static int tee_ready(void *arg, uint32_t events)
+{
+	struct fence_stream *stream = arg;
+
+	(void)events;
+	tee_pending(stream);
+	update_watches(stream);
+	return stream->output->moved(stream->output->arg);
+}
+
+/* --- the monitor's words --------------------------------------------------------- */
+
+static int open_pipe(struct fence_stream *stream, int *ret_end)
+{
+	int ends[2];
+	int flags;
+
+	if (pipe2(ends, O_CLOEXEC) < 0)
+		return -errno;
+	stream->pipe_fd = ends[0];
+	*ret_end = ends[1];
+	/* Not allowed beyond a user's quota, and no loss then. */
+	(void)fcntl(ends[0], F_SETPIPE_SZ, PIPE_BYTES);
+	/* Our end alone: the command's is a description of its own. */
+	flags = fcntl(ends[0], F_GETFL);
+	return fcntl(ends[0], F_SETFL, flags | O_NONBLOCK) < 0 ? -errno : 0;
+}
+
+int fence_output_open(struct fence_output *output, const struct fence_group_plan *plan,
+		      struct fence_group_shared *shared, int ret_ends[2])
+{
+	output->result = &shared->result;
+	output->log_fd = plan->log_fd;
+	for (int i = 0; i < 2; i++) {
+		output->streams[i] = (struct fence_stream){
+			.output = output,
+			.tail = &shared->tails[i],
+			.ring = fence_group_ring(shared, i),
+			.pipe_fd = -1,
+			.tee_fd = plan->tee_fd[i],
+			.pipe_watch = { .fd = -1, .ready = pipe_ready, .arg = &output->streams[i] },
+			.tee_watch = { .fd = -1, .ready = tee_ready, .arg = &output->streams[i] },
+		};
+		ret_ends[i] = -1;
+	}
+	if (!plan->capture)
+		return 0;
+	output->chunk = malloc(CHUNK_BYTES);
+	if (output->chunk == NULL)
+		return -ENOMEM;
+	for (int i = 0; i < 2; i++) {
+		int rc = open_pipe(&output->streams[i], &ret_ends[i]);
+
+		if (rc < 0)
+			return rc;
+	}
+	return 0;
+}
+
+int fence_output_watch(struct fence_output *output, struct fence_loop *loop)
+{
+	output->loop = loop;
+	for (int i = 0; i < 2; i++)
+		update_watches(&output->streams[i]);
+	return 0;
+}
+
+bool fence_output_is_open(const struct fence_output *output)
+{
+	return output->streams[0].pipe_fd >= 0 || output->streams[1].pipe_fd >= 0;
+}
+
+bool fence_output_is_held(const struct fence_output *output)
+{
+	return output->streams[0].pending_bytes > 0 || output->streams[1].pending_bytes > 0;
+}
+
+void fence_output_drain(struct fence_output *output)
+{
+	output->draining = true;
+	for (int i = 0; i < 2; i++)
+		update_watches(&output->streams[i]);
+}
+
+static bool is_named(const struct fence_group_result *result, pid_t pid)
+{
+	for (unsigned int i = 0; i < result->holder_count; i++)
+		if (result->holder_pids[i] == pid)
+			return true;
+	return false;
+}
+
+void fence_output_name_holders(const struct fence_output *output)
+{
+	struct fence_group_result *result = output->result;
+	pid_t found[FENCE_GROUP_PIDS];
+
+	for (int i = 0; i < 2; i++) {
+		unsigned int count = 0;
+
+		if (output->streams[i].pipe_fd >= 0)
+			count = fence_pipe_holders(output->streams[i].pipe_fd, found,
+						   FENCE_GROUP_PIDS);
+		for (unsigned int k = 0; k < count; k++)
+			if (result->holder_count < FENCE_GROUP_PIDS && !is_named(result, found[k]))
+				result->holder_pids[result->holder_count++] = found[k];
+	}
+}
+
+/* A holder that never stops writing must not keep us here: no more than what two
+ * full pipes can hold. */
+static void take_the_rest(struct fence_stream *stream)
+{
+	size_t taken = 0;
+	size_t got = 1;
+
+	while (got > 0 && taken < PENDING_LIMIT && stream->pipe_fd >= 0) {
+		got = read_stream(stream);
+		taken += got;
+	}
+}
+
+static bool wait_for_tees(const struct fence_output *output, int64_t stop_at_ms, int interrupt_fd)
+{
+	struct pollfd events[3] = { { .fd = interrupt_fd, .events = POLLIN } };
+	int64_t left = stop_at_ms - fence_now_ms();
+
+	for (int i = 0; i < 2; i++) {
+		const struct fence_stream *stream = &output->streams[i];
+
+		events[i + 1].fd = stream->pending_bytes > 0 ? stream->tee_fd : -1;
+		events[i + 1].events = POLLOUT;
+	}
+	if (left <= 0 || poll(events, 3, (int)left) <= 0)
+		return false;
+	return events[0].revents == 0;
+}
+
+void fence_output_finish(struct fence_output *output, int64_t flush_ms, int interrupt_fd)
+{
+	int64_t stop_at_ms = fence_now_ms() + flush_ms;
+
+	output->draining = true;
+	for (int i = 0; i < 2; i++)
+		if (output->streams[i].pipe_fd >= 0)
+			take_the_rest(&output->streams[i]);
+	do {
+		for (int i = 0; i < 2; i++)
+			tee_pending(&output->streams[i]);
+	} while (fence_output_is_held(output) && wait_for_tees(output, stop_at_ms, interrupt_fd));
+	for (int i = 0; i < 2; i++) {
+		if (output->streams[i].pending_bytes > 0)
+			give_up_tee(&output->streams[i]);
+		end_stream(&output->streams[i]);
+		free(output->streams[i].pending);
+	}
+	free(output->chunk);
+}

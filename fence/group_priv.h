@@ -1,0 +1,110 @@
+/* What the files of fence/group share: the memory between launcher and monitor,
+ * what they say to each other, and the decisions as pure functions. Nobody else
+ * includes this, the unit tests excepted. */
+#ifndef FENCE_GROUP_PRIV_H
+#define FENCE_GROUP_PRIV_H
+
+#include "fence/group.h"
+#include "fence/loop.h"
+
+/* What happened, from which the result is judged. */
+struct fence_group_facts {
+	bool started;
+	bool own_group; /* the command led a group of its own */
+	bool exit_known;
+	struct fence_exit exit;
+	bool stopped; /* we had a cause to end it, before it ended by itself */
+	enum fence_cause stop_cause;
+	enum fence_sender term_to_leader, kill_to_leader; /* NONE: not sent to the command */
+	uint64_t forwarded;				  /* signals passed on to it: bit N-1 */
+	bool term_sent, kill_sent;			  /* to any of the group */
+	unsigned int survivors;
+};
+
+struct fence_group_judgement {
+	enum fence_cause cause;
+	enum fence_reap reap;
+	enum fence_sender killed_by;
+};
+
+struct fence_group_judgement fence_group_judge(const struct fence_group_facts *facts);
+
+/* Memory that both stages have, and that outlives either of them. The rings of
+ * the two tails follow it, `ring_bytes` each. Only the monitor writes, until it
+ * is gone. */
+struct fence_group_shared {
+	struct fence_group_result result;
+	struct fence_group_facts facts;
+	struct fence_tail tails[2];
+	int64_t start_us;
+	int64_t user_us, system_us;
+	pid_t pid;  /* set, atomically, once the command runs */
+	bool ended; /* set, atomically, as the monitor's last word */
+};
+
+uint8_t *fence_group_ring(struct fence_group_shared *shared, int stream);
+
+/* Adds one reaped process's use. */
+void fence_group_account(struct fence_group_shared *shared, const struct rusage *usage);
+
+/* Fills in what is computed from the rest: the judgement, times, byte counts. */
+void fence_group_conclude(struct fence_group_shared *shared);
+
+/* Launcher to monitor, one packet each. End of file says that the other is dead. */
+enum fence_group_word {
+	FENCE_GROUP_STOP,   /* value: the cause; sig: what to begin with */
+	FENCE_GROUP_SIGNAL, /* sig */
+};
+
+struct fence_group_packet {
+	int32_t word;
+	int32_t value;
+	int32_t sig;
+};
+
+/* The monitor's life; `control_fd` is its end of the socket pair. */
+void fence_group_monitor(const struct fence_group_plan *plan, struct fence_group_shared *shared,
+			 int control_fd) __attribute__((noreturn));
+
+/* --- output (group_output.c) ------------------------------------------------- */
+
+struct fence_output;
+
+struct fence_stream {
+	struct fence_output *output;
+	struct fence_tail *tail;
+	uint8_t *ring;
+	int pipe_fd; /* our end; -1: at its end */
+	int tee_fd;  /* -1: none, or given up */
+	struct fence_watch pipe_watch, tee_watch;
+	uint8_t *pending; /* for the tee, which would not take it yet */
+	size_t pending_bytes, pending_room;
+};
+
+struct fence_output {
+	struct fence_stream streams[2];
+	struct fence_loop *loop;
+	struct fence_group_result *result;
+	int log_fd;
+	uint8_t *chunk;
+	bool draining;		 /* the command is gone: read on even when a tee is slow */
+	int (*moved)(void *arg); /* called after bytes came or a stream ended */
+	void *arg;
+};
+
+/* Makes the pipes. `ret_ends` are the command's: pass them on, then close them. */
+int fence_output_open(struct fence_output *output, const struct fence_group_plan *plan,
+		      struct fence_group_shared *shared, int ret_ends[2]);
+int fence_output_watch(struct fence_output *output, struct fence_loop *loop);
+bool fence_output_is_open(const struct fence_output *output);
+/* Bytes wait for a tee, so reading, and perhaps the command, waits as well. */
+bool fence_output_is_held(const struct fence_output *output);
+void fence_output_drain(struct fence_output *output);
+/* Who else holds our pipes: into the result. */
+void fence_output_name_holders(const struct fence_output *output);
+/* The last look: takes what is in the pipes now, and gives each tee up to
+ * `flush_ms` in all to take what waits for it. Anything readable on
+ * `interrupt_fd` ends the patience. */
+void fence_output_finish(struct fence_output *output, int64_t flush_ms, int interrupt_fd);
+
+#endif

@@ -1,0 +1,291 @@
+#include "fence/tree.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "fence/own.h"
+#include "fence/sys.h"
+
+typedef int visit_pid(pid_t pid, void *arg);
+
+/* A children file: decimal numbers, each followed by a space. It is read in
+ * pieces, so that a thousand children need no memory of ours. */
+static int read_children(const char *path, visit_pid *visit, void *arg)
+{
+	owned_fd fd = open(path, O_RDONLY | O_CLOEXEC);
+	char buf[4096];
+	pid_t pid = 0;
+
+	if (fd < 0)
+		return -errno;
+	for (;;) {
+		ssize_t got = fence_read_some(fd, buf, sizeof(buf));
+
+		if (got <= 0)
+			return (int)got;
+		for (ssize_t i = 0; i < got; i++) {
+			int rc;
+
+			if (buf[i] >= '0' && buf[i] <= '9') {
+				pid = pid * 10 + (buf[i] - '0');
+				continue;
+			}
+			rc = pid > 0 ? visit(pid, arg) : 0;
+			if (rc != 0)
+				return rc;
+			pid = 0;
+		}
+	}
+}
+
+/* Every process whose parent is `parent`, the slow way. */
+static int scan_children(pid_t parent, visit_pid *visit, void *arg)
+{
+	DIR *proc = opendir("/proc");
+	struct dirent *entry;
+	int rc = 0;
+
+	if (proc == NULL)
+		return -errno;
+	while (rc == 0 && (entry = readdir(proc)) != NULL) {
+		pid_t pid = (pid_t)strtol(entry->d_name, NULL, 10);
+		struct fence_proc_stat stat;
+
+		if (pid > 0 && fence_proc_stat(pid, &stat) == 0 && stat.parent == parent)
+			rc = visit(pid, arg);
+	}
+	(void)closedir(proc);
+	return rc;
+}
+
+/* We have one thread, so one file holds all our children. */
+int fence_tree_children(int (*visit)(pid_t pid, void *arg), void *arg)
+{
+	char path[64];
+	int rc;
+
+	(void)snprintf(path, sizeof(path), "/proc/self/task/%d/children", (int)getpid());
+	rc = read_children(path, visit, arg);
+	return rc == -ENOENT ? scan_children(getpid(), visit, arg) : rc;
+}
+
+/* --- the list --------------------------------------------------------------- */
+
+static int append(struct fence_tree *tree, pid_t pid, pid_t parent)
+{
+	if (tree->count == tree->capacity) {
+		size_t capacity = tree->capacity == 0 ? 64 : tree->capacity * 2;
+		struct fence_tree_node *nodes =
+			reallocarray(tree->nodes, capacity, sizeof(nodes[0]));
+
+		if (nodes == NULL)
+			return -ENOMEM;
+		tree->nodes = nodes;
+		tree->capacity = capacity;
+	}
+	tree->nodes[tree->count++] = (struct fence_tree_node){ .pid = pid, .parent = parent };
+	return 0;
+}
+
+struct adding {
+	struct fence_tree *tree;
+	pid_t parent;
+};
+
+static int add_child(pid_t pid, void *arg)
+{
+	struct adding *adding = arg;
+
+	return append(adding->tree, pid, adding->parent);
+}
+
+/* The children of all threads of a process. Nearly every process has one thread,
+ * which the link count of its task folder tells for one call. */
+static int add_children_of(struct fence_tree *tree, pid_t parent)
+{
+	struct adding adding = { .tree = tree, .parent = parent };
+	char path[64];
+	struct stat st;
+	struct dirent *entry;
+	DIR *tasks;
+	int rc = 0;
+
+	(void)snprintf(path, sizeof(path), "/proc/%d/task", (int)parent);
+	if (stat(path, &st) < 0)
+		return -errno;
+	if (st.st_nlink <= 3) {
+		(void)snprintf(path, sizeof(path), "/proc/%d/task/%d/children", (int)parent,
+			       (int)parent);
+		return read_children(path, add_child, &adding);
+	}
+	tasks = opendir(path);
+	if (tasks == NULL)
+		return -errno;
+	while (rc != -ENOMEM && (entry = readdir(tasks)) != NULL) {
+		if (entry->d_name[0] == '.')
+			continue;
+		(void)snprintf(path, sizeof(path), "/proc/%d/task/%.16s/children", (int)parent,
+			       entry->d_name);
+		rc = read_children(path, add_child, &adding);
+	}
+	(void)closedir(tasks);
+	return rc == -ENOMEM ? rc : 0;
+}
+
+/* All processes once, then each found one's children among them. */
+static int list_by_scan(struct fence_tree *tree, pid_t root)
+{
+	struct fence_tree all = { 0 };
+	DIR *proc = opendir("/proc");
+	struct dirent *entry;
+	int rc = proc == NULL ? -errno : 0;
+
+	while (rc == 0 && (entry = readdir(proc)) != NULL) {
+		pid_t pid = (pid_t)strtol(entry->d_name, NULL, 10);
+		struct fence_proc_stat stat;
+
+		if (pid > 0 && fence_proc_stat(pid, &stat) == 0)
+			rc = append(&all, pid, stat.parent);
+	}
+	if (proc != NULL)
+		(void)closedir(proc);
+	for (size_t at = 0; rc == 0 && at <= tree->count; at++) {
+		pid_t parent = at == 0 ? root : tree->nodes[at - 1].pid;
+
+		for (size_t i = 0; rc == 0 && i < all.count; i++)
+			if (all.nodes[i].parent == parent)
+				rc = append(tree, all.nodes[i].pid, parent);
+	}
+	fence_tree_drop(&all);
+	return rc;
+}
+
+int fence_tree_list(struct fence_tree *tree)
+{
+	pid_t self = getpid();
+	int rc;
+
+	tree->count = 0;
+	if (tree->by_scan)
+		return list_by_scan(tree, self);
+	rc = add_children_of(tree, self);
+	if (rc == -ENOENT) {
+		tree->by_scan = true;
+		return list_by_scan(tree, self);
+	}
+	for (size_t at = 0; rc == 0 && at < tree->count; at++) {
+		rc = add_children_of(tree, tree->nodes[at].pid);
+		if (rc != -ENOMEM)
+			rc = 0; /* it has gone; its children are others' by now */
+	}
+	return rc;
+}
+
+void fence_tree_drop(struct fence_tree *tree)
+{
+	free(tree->nodes);
+	*tree = (struct fence_tree){ .by_scan = tree->by_scan };
+}
+
+/* --- signals ---------------------------------------------------------------- */
+
+static bool send_all(int pidfd, pid_t pid, const int *sigs, size_t count)
+{
+	bool sent = false;
+
+	for (size_t i = 0; i < count; i++) {
+		if (pidfd < 0)
+			sent |= kill(pid, sigs[i]) == 0;
+		else
+			sent |= fence_pidfd_signal(pidfd, sigs[i], 0) == 0;
+	}
+	return sent;
+}
+
+static bool signal_node(const struct fence_tree_node *node, pid_t self, const int *sigs,
+			size_t count, fence_tree_pick *pick, const void *arg)
+{
+	struct fence_proc_stat stat;
+	owned_fd pidfd = -1;
+
+	if (node->parent == self && pick == NULL)
+		return send_all(-1, node->pid, sigs, count);
+	if (node->parent != self) {
+		pidfd = fence_pidfd_open(node->pid, 0);
+		if (pidfd < 0)
+			return false;
+	}
+	if (fence_proc_stat(node->pid, &stat) < 0)
+		return false;
+	/* A stranger with this pid has another parent; an orphan has us. */
+	if (stat.parent != node->parent && stat.parent != self)
+		return false;
+	if (pick != NULL && !pick(&stat, arg))
+		return false;
+	return send_all(pidfd, node->pid, sigs, count);
+}
+
+unsigned int fence_tree_signal(const struct fence_tree *tree, const int *sigs, size_t count,
+			       fence_tree_pick *pick, const void *arg)
+{
+	unsigned int signalled = 0;
+	pid_t self = getpid();
+
+	for (size_t i = 0; i < tree->count; i++)
+		signalled += signal_node(&tree->nodes[i], self, sigs, count, pick, arg);
+	return signalled;
+}
+
+struct killing {
+	const struct fence_spare *spare;
+	pid_t own_group, own_session;
+	pid_t last_group; /* killed just before: children of one group mostly come in a row */
+	int count;
+};
+
+static bool is_spared(const struct fence_spare *spare, pid_t pid)
+{
+	for (size_t i = 0; spare != NULL && i < spare->count; i++)
+		if (spare->pids[i] == pid)
+			return true;
+	return false;
+}
+
+static int kill_child(pid_t pid, void *arg)
+{
+	struct killing *killing = arg;
+	pid_t group;
+
+	if (is_spared(killing->spare, pid))
+		return 0;
+	killing->count++;
+	(void)kill(pid, SIGKILL);
+	group = getpgid(pid);
+	if (group <= 1 || group == killing->own_group || group == killing->own_session ||
+	    group == killing->last_group || is_spared(killing->spare, group))
+		return 0;
+	/* Atomic against fork, which a kill of single processes is not: the kernel
+	 * lets no fork of a member finish while its group has the signal pending. */
+	(void)kill(-group, SIGKILL);
+	killing->last_group = group;
+	return 0;
+}
+
+int fence_tree_kill_children(const struct fence_spare *spare)
+{
+	struct killing killing = {
+		.spare = spare,
+		.own_group = getpgrp(),
+		.own_session = getsid(0),
+	};
+	int rc = fence_tree_children(kill_child, &killing);
+
+	return rc < 0 ? rc : killing.count;
+}

@@ -1,0 +1,270 @@
+/* The options of fence-run: the table, and what its rows store. */
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "supervisor/run.h"
+
+#define TERM_SCOPES "leader|group|tree"
+#define LEFTOVERS   "kill|wait|fail"
+
+void run_conf_init(struct run_conf *conf)
+{
+	*conf = (struct run_conf){
+		.grace_ms = 5000,
+		.term_scope = FENCE_TERM_GROUP,
+		.leftover = FENCE_LEFTOVER_KILL,
+		.result_fd = -1,
+		.umask = -1,
+	};
+}
+
+static int set_timeout(void *conf, const char *value, struct fence_err *err)
+{
+	return fence_opt_duration(value, &((struct run_conf *)conf)->timeout_ms, err);
+}
+
+static int set_idle_timeout(void *conf, const char *value, struct fence_err *err)
+{
+	return fence_opt_duration(value, &((struct run_conf *)conf)->idle_timeout_ms, err);
+}
+
+static int set_grace(void *conf, const char *value, struct fence_err *err)
+{
+	return fence_opt_duration(value, &((struct run_conf *)conf)->grace_ms, err);
+}
+
+static int set_term_scope(void *conf, const char *value, struct fence_err *err)
+{
+	(void)err;
+	((struct run_conf *)conf)->term_scope =
+		(enum fence_term_scope)fence_opt_choice(TERM_SCOPES, value);
+	return 0;
+}
+
+static int set_leftover(void *conf, const char *value, struct fence_err *err)
+{
+	(void)err;
+	((struct run_conf *)conf)->leftover =
+		(enum fence_leftover)fence_opt_choice(LEFTOVERS, value);
+	return 0;
+}
+
+static int set_capture(void *arg, const char *value, struct fence_err *err)
+{
+	struct run_conf *conf = arg;
+	int rc = fence_opt_size(value, &conf->tail_bytes, err);
+
+	if (rc < 0)
+		return rc;
+	if (conf->tail_bytes > RUN_CAPTURE_MAX)
+		return fence_fail_why(err, -ERANGE, "more than 256MiB", "\"%s\"", value);
+	conf->captures = true;
+	return 0;
+}
+
+static int set_tee(void *conf, const char *value, struct fence_err *err)
+{
+	(void)value;
+	(void)err;
+	((struct run_conf *)conf)->tee = true;
+	return 0;
+}
+
+static int set_log(void *conf, const char *value, struct fence_err *err)
+{
+	(void)err;
+	((struct run_conf *)conf)->log_path = value;
+	return 0;
+}
+
+static int set_leak(void *conf, const char *value, struct fence_err *err)
+{
+	(void)err;
+	((struct run_conf *)conf)->leak_fails = strcmp(value, "fail") == 0;
+	return 0;
+}
+
+static int set_result(void *conf, const char *value, struct fence_err *err)
+{
+	(void)err;
+	((struct run_conf *)conf)->result_path = value;
+	return 0;
+}
+
+/* A number that names nothing yet would soon name something of ours. */
+static int parse_open_fd(const char *value, int min, int *ret, struct fence_err *err)
+{
+	long long fd;
+	int rc = fence_opt_number(value, min, 1048575, &fd, err);
+
+	if (rc < 0)
+		return rc;
+	if (fcntl((int)fd, F_GETFD) < 0)
+		return fence_fail_why(err, -EBADF, "not an open descriptor", "%s", value);
+	*ret = (int)fd;
+	return 0;
+}
+
+static int set_result_fd(void *conf, const char *value, struct fence_err *err)
+{
+	return parse_open_fd(value, 0, &((struct run_conf *)conf)->result_fd, err);
+}
+
+static int set_keep_fd(void *arg, const char *value, struct fence_err *err)
+{
+	struct run_conf *conf = arg;
+	size_t at = conf->keep_count;
+	int fd = -1;
+	int rc = parse_open_fd(value, 3, &fd, err);
+
+	if (rc < 0)
+		return rc;
+	if (at == RUN_FDS_MAX)
+		return fence_fail_why(err, -E2BIG, "given more than 64 times", "--keep-fd");
+	while (at > 0 && conf->keep_fds[at - 1] > fd) {
+		conf->keep_fds[at] = conf->keep_fds[at - 1];
+		at--;
+	}
+	conf->keep_fds[at] = fd;
+	conf->keep_count++;
+	return 0;
+}
+
+static int set_dir(void *conf, const char *value, struct fence_err *err)
+{
+	(void)err;
+	((struct run_conf *)conf)->dir = value;
+	return 0;
+}
+
+static int set_umask(void *conf, const char *value, struct fence_err *err)
+{
+	char *end;
+	unsigned long mask = strtoul(value, &end, 8);
+
+	if (value[0] < '0' || value[0] > '7' || *end != '\0' || mask > 0777) {
+		(void)fence_fail_why(err, -EINVAL, "not a file mode mask", "\"%s\"", value);
+		return fence_hint(err, "write an octal number from 0 to 777");
+	}
+	((struct run_conf *)conf)->umask = (int)mask;
+	return 0;
+}
+
+static int set_env_allow(void *conf, const char *value, struct fence_err *err)
+{
+	(void)value;
+	(void)err;
+	((struct run_conf *)conf)->env_allow = true;
+	return 0;
+}
+
+static int add_env_edit(struct run_conf *conf, const char *text, bool unset, struct fence_err *err)
+{
+	if (text[0] == '\0' || text[0] == '=' || (unset && strchr(text, '=') != NULL))
+		return fence_fail_why(err, -EINVAL, "not a variable's name", "\"%s\"", text);
+	if (conf->env_edit_count == RUN_ENV_EDITS_MAX)
+		return fence_fail_why(err, -E2BIG, "given more than 256 times", "\"%s\"", text);
+	conf->env_edits[conf->env_edit_count++] =
+		(struct run_env_edit){ .text = text, .unset = unset };
+	return 0;
+}
+
+static int set_env(void *conf, const char *value, struct fence_err *err)
+{
+	return add_env_edit(conf, value, false, err);
+}
+
+static int set_unset(void *conf, const char *value, struct fence_err *err)
+{
+	return add_env_edit(conf, value, true, err);
+}
+
+static int set_keep_signals(void *conf, const char *value, struct fence_err *err)
+{
+	(void)value;
+	(void)err;
+	((struct run_conf *)conf)->keep_signals = true;
+	return 0;
+}
+
+static int set_quiet(void *conf, const char *value, struct fence_err *err)
+{
+	(void)value;
+	(void)err;
+	((struct run_conf *)conf)->quiet = true;
+	return 0;
+}
+
+static const struct fence_opt options[] = {
+	{ 't', "timeout", "DURATION", "end the command after so long; exit 124", set_timeout,
+	  NULL },
+	{ 0, "idle-timeout", "DURATION", "end it after so long without a byte of output; exit 124",
+	  set_idle_timeout, NULL },
+	{ 0, "grace", "DURATION", "between TERM and KILL (5s)", set_grace, NULL },
+	{ 0, "term-scope", "SCOPE", "who gets the TERM (group); KILL is always for all",
+	  set_term_scope, TERM_SCOPES },
+	{ 0, "leftover", "ACTION",
+	  "what the command leaves behind is ended (kill), waited for, or "
+	  "ended and a failure",
+	  set_leftover, LEFTOVERS },
+	{ 0, "capture", "SIZE", "keep the last SIZE bytes of each output stream for the record",
+	  set_capture, NULL },
+	{ 0, "tee", NULL, "pass captured output on as well", set_tee, NULL },
+	{ 0, "log", "FILE", "write all output to FILE", set_log, NULL },
+	{ 0, "leak", "ACTION", "output still held open after the end: report it, or fail", set_leak,
+	  "report|fail" },
+	{ 0, "result", "FILE", "write the result record to FILE (- for standard output)",
+	  set_result, NULL },
+	{ 0, "result-fd", "N", "write the result record to descriptor N", set_result_fd, NULL },
+	{ 0, "cwd", "DIR", "run it in DIR", set_dir, NULL },
+	{ 0, "umask", "MODE", "run it with this file mode mask (octal)", set_umask, NULL },
+	{ 0, "keep-fd", "N", "leave descriptor N open for it (all above 2 are closed)", set_keep_fd,
+	  NULL },
+	{ 0, "env-allow", NULL,
+	  "start from PATH HOME USER LOGNAME TMPDIR LANG LC_ALL LC_CTYPE TZ "
+	  "alone",
+	  set_env_allow, NULL },
+	{ 0, "env", "NAME[=VALUE]", "set a variable, or let ours through", set_env, NULL },
+	{ 0, "unset", "NAME", "remove a variable", set_unset, NULL },
+	{ 0, "keep-signals", NULL, "leave ignored and blocked signals as they were given to us",
+	  set_keep_signals, NULL },
+	{ 'q', "quiet", NULL, "say nothing about time-outs, leftovers and leaks", set_quiet, NULL },
+};
+
+const struct fence_cli run_cli = {
+	.program = "fence-run",
+	.summary = "run one command, end all of it, say how it went",
+	.operands = "-- COMMAND [ARG...]",
+	.opts = options,
+	.count = sizeof(options) / sizeof(options[0]),
+	.notes = "Exit status: the command's; 124 a time-out; 125 fence-run failed; 126 the "
+		 "command\n"
+		 "cannot be executed; 127 it was not found; 128+N it died of signal N.\n",
+};
+
+bool run_reads_output(const struct run_conf *conf)
+{
+	return conf->captures || conf->tee || conf->log_path != NULL || conf->idle_timeout_ms > 0;
+}
+
+/* Watching for silence alone is no wish to have the output swallowed. */
+bool run_passes_output(const struct run_conf *conf)
+{
+	return conf->tee || (!conf->captures && conf->log_path == NULL);
+}
+
+int run_conf_check(const struct run_conf *conf, struct fence_err *err)
+{
+	bool to_stdout = (conf->result_path != NULL && strcmp(conf->result_path, "-") == 0) ||
+			 conf->result_fd == 1;
+
+	if (!to_stdout || (run_reads_output(conf) && !run_passes_output(conf)))
+		return 0;
+	(void)fence_fail_why(err, -EINVAL, "the command's own output goes there too",
+			     "result record on standard output");
+	return fence_hint(err, "add --capture SIZE without --tee, or use --result FILE");
+}
