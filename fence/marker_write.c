@@ -1,0 +1,554 @@
+/* Writing markers. The order of an update, all of it under byte 0 of MARKER.lock:
+ *
+ *   1. the marker is read and compared with what was approved
+ *   2. temporaries that a killed writer left are removed
+ *   3. a sibling is made; the new state, which names the sibling's own inode, is
+ *      composed, checked as a reader would, written and synced
+ *   4. the marker is read and compared again
+ *   5. the sibling is renamed over it (to create: without replacing)
+ *   6. the folder is synced
+ *
+ * Before 5 the name holds the old state and after it the new one, whenever the
+ * writer is killed; what is left of 3 goes with the next writer's 2. */
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "fence/clock.h"
+#include "fence/marker.h"
+#include "fence/marker_compose.h"
+#include "fence/own.h"
+#include "fence/sys.h"
+
+#define RANDOM_BYTES  8
+#define RANDOM_DIGITS (2 * RANDOM_BYTES)
+
+/* A sibling's name is the marker's and at most this: dots, the longest writer's
+ * word, a pid, the random digits. */
+#define SIBLING_EXTRA_BYTES (sizeof("..group-runner-2147483647-") - 1 + RANDOM_DIGITS)
+
+/* --- the lock -------------------------------------------------------------------------- */
+
+static void lock_name(const struct fence_marker_writer *writer, char ret[NAME_MAX + 1])
+{
+	(void)snprintf(ret, NAME_MAX + 1, "%.*s.lock", (int)(NAME_MAX - sizeof(".lock")),
+		       writer->path.name);
+}
+
+static int open_lock(struct fence_marker_writer *writer, struct fence_err *err)
+{
+	char name[NAME_MAX + 1];
+	struct stat st;
+
+	lock_name(writer, name);
+	writer->lock_fd = openat(writer->dir_fd, name,
+				 O_RDWR | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0600);
+	if (writer->lock_fd < 0)
+		return fence_fail(err, -errno, "open %s/%s", writer->path.dir, name);
+	if (fstat(writer->lock_fd, &st) < 0)
+		return fence_fail(err, -errno, "look at %s/%s", writer->path.dir, name);
+	if (!S_ISREG(st.st_mode))
+		return fence_fail_why(err, -EINVAL, "not a regular file", "%s/%s", writer->path.dir,
+				      name);
+	return 0;
+}
+
+int fence_marker_writer_open(const char *path, struct fence_marker_writer *ret,
+			     struct fence_err *err)
+{
+	int rc;
+
+	ret->dir_fd = -1;
+	ret->lock_fd = -1;
+	rc = fence_marker_path_split(path, &ret->path, err);
+	if (rc < 0)
+		return rc;
+	if (strlen(ret->path.name) + SIBLING_EXTRA_BYTES > NAME_MAX)
+		return fence_fail(err, -ENAMETOOLONG, "marker name %s", ret->path.name);
+	ret->dir_fd = open(ret->path.dir, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	if (ret->dir_fd < 0)
+		return fence_fail(err, -errno, "open folder %s", ret->path.dir);
+	rc = open_lock(ret, err);
+	if (rc < 0)
+		fence_marker_writer_close(ret);
+	return rc;
+}
+
+void fence_marker_writer_close(struct fence_marker_writer *writer)
+{
+	fence_close_fd(&writer->lock_fd);
+	fence_close_fd(&writer->dir_fd);
+}
+
+/* An open file description lock (F_OFD_*), not a process's: two writers in one
+ * process then exclude each other too, and the lock is not lost when some other
+ * part of the process closes the file. The two kinds conflict with each other, so
+ * a writer that uses POSIX locks is excluded as well. */
+static int lock_command(int fd, int command, short type)
+{
+	struct flock byte = { .l_type = type, .l_whence = SEEK_SET, .l_start = 0, .l_len = 1 };
+
+	return fcntl(fd, command, &byte) < 0 ? -errno : 0;
+}
+
+/* Somebody may have removed the lock file, and others may lock a new one by now. */
+static int check_lock(const struct fence_marker_writer *writer, struct fence_err *err)
+{
+	char name[NAME_MAX + 1];
+	struct stat held, named;
+
+	lock_name(writer, name);
+	if (fstat(writer->lock_fd, &held) < 0 ||
+	    fstatat(writer->dir_fd, name, &named, AT_SYMLINK_NOFOLLOW) < 0 ||
+	    held.st_dev != named.st_dev || held.st_ino != named.st_ino)
+		return fence_fail_why(err, -EAGAIN, "it was removed while in use", "%s", name);
+	return 0;
+}
+
+/* The kernel has no wait for a record lock with a deadline but one ended by a
+ * signal handler, which a library must not have: so it is tried again, soon at
+ * first (an update takes microseconds in memory, less than a millisecond on disk). */
+static int take_lock(const struct fence_marker_writer *writer, int64_t wait_ms,
+		     struct fence_err *err)
+{
+	int64_t stop_at_ms = fence_now_ms() + wait_ms;
+	struct timespec pause = { .tv_nsec = 50000 };
+
+	for (;;) {
+		int rc = lock_command(writer->lock_fd, F_OFD_SETLK, F_WRLCK);
+
+		if (rc == 0)
+			return check_lock(writer, err);
+		if (rc != -EAGAIN && rc != -EACCES)
+			return fence_fail(err, rc, "lock %s.lock", writer->path.name);
+		if (fence_now_ms() >= stop_at_ms)
+			return fence_fail_why(err, -EAGAIN, "another writer holds it", "%s.lock",
+					      writer->path.name);
+		(void)nanosleep(&pause, NULL);
+		if (pause.tv_nsec < 3200000)
+			pause.tv_nsec *= 2;
+	}
+}
+
+static void release_lock(const struct fence_marker_writer *writer)
+{
+	/* Unlocking what is held cannot fail; were it to, closing the file unlocks it. */
+	(void)lock_command(writer->lock_fd, F_OFD_SETLK, F_UNLCK);
+}
+
+/* --- siblings ----------------------------------------------------------------------------- */
+
+/* `.MARKER.WRITER-PID-RANDOM` */
+static bool is_sibling(const char *entry, const char *marker)
+{
+	size_t marker_bytes = strlen(marker), length;
+
+	if (entry[0] != '.' || strncmp(entry + 1, marker, marker_bytes) != 0 ||
+	    entry[1 + marker_bytes] != '.')
+		return false;
+	entry += marker_bytes + 2;
+	for (int by = FENCE_MARKER_BY_EXECUTOR; by <= FENCE_MARKER_BY_REPAIR; by++) {
+		const char *word = fence_marker_by_word((enum fence_marker_by)by);
+
+		length = strlen(word);
+		if (strncmp(entry, word, length) != 0 || entry[length] != '-')
+			continue;
+		entry += length + 1;
+		length = strspn(entry, "0123456789");
+		if (length == 0 || entry[length] != '-')
+			return false;
+		entry += length + 1;
+		return strlen(entry) == RANDOM_DIGITS &&
+		       strspn(entry, "0123456789abcdef") == RANDOM_DIGITS;
+	}
+	return false;
+}
+
+/* Whoever makes a sibling holds the lock, and now we do: all there are were left
+ * by writers that died. */
+static int remove_stale(const struct fence_marker_writer *writer, struct fence_err *err)
+{
+	int fd = openat(writer->dir_fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	DIR *dir = fd < 0 ? NULL : fdopendir(fd);
+	int rc = 0;
+
+	if (!dir) {
+		rc = fence_fail(err, -errno, "open folder %s", writer->path.dir);
+		fence_drop_fd(&fd);
+		return rc;
+	}
+	for (const struct dirent *entry; rc == 0 && (entry = readdir(dir));)
+		if (is_sibling(entry->d_name, writer->path.name) &&
+		    unlinkat(writer->dir_fd, entry->d_name, 0) < 0 && errno != ENOENT)
+			rc = fence_fail(err, -errno, "remove stale %s/%s", writer->path.dir,
+					entry->d_name);
+	(void)closedir(dir);
+	return rc;
+}
+
+/* A new state on its way: a file that is removed again unless it was renamed. */
+struct draft {
+	const struct fence_marker_writer *writer;
+	char name[NAME_MAX + 1]; /* empty: there is none */
+	int fd;
+	struct fence_marker marker;
+};
+
+static int random_hex(size_t bytes, char *ret)
+{
+	uint8_t random[16];
+
+	if (getrandom(random, bytes, 0) != (ssize_t)bytes)
+		return -EIO;
+	for (size_t i = 0; i < bytes; i++)
+		(void)snprintf(ret + 2 * i, 3, "%02x", random[i]);
+	return 0;
+}
+
+static int open_draft(struct draft *draft, enum fence_marker_by by, struct fence_err *err)
+{
+	char random[RANDOM_DIGITS + 1], name[NAME_MAX + 1];
+	int rc = random_hex(RANDOM_BYTES, random), length;
+
+	if (rc < 0)
+		return fence_fail(err, rc, "get random bytes");
+	length = snprintf(name, sizeof(name), ".%s.%s-%d-%s", draft->writer->path.name,
+			  fence_marker_by_word(by), getpid(), random);
+	if (length < 0 || (size_t)length >= sizeof(name))
+		return fence_fail(err, -ENAMETOOLONG, "marker name %s", draft->writer->path.name);
+	draft->fd = openat(draft->writer->dir_fd, name,
+			   O_CREAT | O_EXCL | O_WRONLY | O_NOFOLLOW | O_CLOEXEC, 0600);
+	if (draft->fd < 0)
+		return fence_fail(err, -errno, "create %s/%s", draft->writer->path.dir, name);
+	memcpy(draft->name, name, sizeof(draft->name));
+	return 0;
+}
+
+static void drop_draft(struct draft *draft)
+{
+	int kept = errno;
+
+	fence_close_fd(&draft->fd);
+	if (draft->name[0] != '\0')
+		(void)unlinkat(draft->writer->dir_fd, draft->name, 0);
+	draft->name[0] = '\0';
+	errno = kept;
+}
+
+/* --- composing ------------------------------------------------------------------------------- */
+
+/* Type and bytes of the file's handle in hexadecimal; empty where there is none, or
+ * none that fits. */
+static void read_handle(int fd, char ret[FENCE_MARKER_HANDLE_BYTES])
+{
+	union {
+		struct file_handle handle;
+		uint8_t room[sizeof(struct file_handle) + MAX_HANDLE_SZ];
+	} u = { .handle = { .handle_bytes = MAX_HANDLE_SZ } };
+	int mount_id;
+
+	ret[0] = '\0';
+	if (name_to_handle_at(fd, "", &u.handle, &mount_id, AT_EMPTY_PATH) < 0)
+		return;
+	if (u.handle.handle_type < 0 || u.handle.handle_type > UINT8_MAX ||
+	    2 + 2 * u.handle.handle_bytes >= FENCE_MARKER_HANDLE_BYTES)
+		return;
+	(void)snprintf(ret, 3, "%02x", (unsigned int)u.handle.handle_type);
+	for (unsigned int i = 0; i < u.handle.handle_bytes; i++)
+		(void)snprintf(ret + 2 + 2 * (size_t)i, 3, "%02x",
+			       u.room[sizeof(struct file_handle) + i]);
+}
+
+static int place_of(const struct draft *draft, struct fence_marker_place *ret,
+		    struct fence_err *err)
+{
+	struct stat marker, parent;
+
+	if (fstat(draft->fd, &marker) < 0 || fstat(draft->writer->dir_fd, &parent) < 0)
+		return fence_fail(err, -errno, "look at %s", draft->name);
+	*ret = (struct fence_marker_place){ marker.st_dev, marker.st_ino, parent.st_dev,
+					    parent.st_ino };
+	return 0;
+}
+
+static int compose_draft(struct draft *draft, const char *old, size_t old_bytes,
+			 enum fence_marker_format format, struct fence_marker_news *news,
+			 struct fence_err *err)
+{
+	int rc = place_of(draft, &news->place, err);
+
+	if (rc < 0)
+		return rc;
+	read_handle(draft->fd, news->handle);
+	return fence_marker_compose(old, old_bytes, format, news, &draft->marker, err);
+}
+
+static int write_draft(const struct draft *draft, enum fence_marker_durable durable,
+		       struct fence_err *err)
+{
+	int rc = fence_write_full(draft->fd, draft->marker.text, draft->marker.text_bytes);
+
+	if (rc < 0)
+		return fence_fail(err, rc, "write %s/%s", draft->writer->path.dir, draft->name);
+	/* Never tried again: after a failed sync the kernel may drop what was written
+	 * and report success the next time. */
+	if (durable != FENCE_MARKER_DURABLE_NONE && fsync(draft->fd) < 0)
+		return fence_fail(err, -errno, "sync %s/%s", draft->writer->path.dir, draft->name);
+	return 0;
+}
+
+static int sync_dir(const struct fence_marker_writer *writer, enum fence_marker_durable durable,
+		    struct fence_err *err)
+{
+	if (durable == FENCE_MARKER_DURABLE_FULL && fsync(writer->dir_fd) < 0)
+		return fence_fail(err, -errno, "sync folder %s", writer->path.dir);
+	return 0;
+}
+
+/* --- replacing ----------------------------------------------------------------------------------
+ */
+
+static int path_of(const struct fence_marker_writer *writer, char ret[PATH_MAX],
+		   struct fence_err *err)
+{
+	int length = snprintf(ret, PATH_MAX, "%s/%s", writer->path.dir, writer->path.name);
+
+	if (length < 0 || length >= PATH_MAX)
+		return fence_fail(err, -ENAMETOOLONG, "marker path");
+	return 0;
+}
+
+/* The marker as it is now, if it is the one to be replaced. */
+static int read_approved(const struct fence_marker_writer *writer,
+			 const struct fence_marker_change *change, struct fence_marker *ret,
+			 struct fence_err *err)
+{
+	char path[PATH_MAX];
+	int rc = path_of(writer, path, err);
+
+	if (rc == 0)
+		rc = fence_marker_read(path, change->format, ret, NULL, err);
+	if (rc == 0)
+		rc = fence_marker_compare(ret, change->attempt_id, change->approved, err);
+	if (rc == 0 && !fence_marker_may_become(ret->status, change->status))
+		rc = fence_fail_why(err, -EPERM, "that cannot follow", "%s: from %s to %s",
+				    writer->path.name, fence_marker_status_word(ret->status),
+				    fence_marker_status_word(change->status));
+	return rc;
+}
+
+static int draft_change(struct draft *draft, const struct fence_marker_change *change,
+			const struct fence_marker *old, struct fence_err *err)
+{
+	struct fence_marker_news news = { .status = change->status,
+					  .seq = old->seq + 1,
+					  .group = change->group,
+					  .group_cgroup = change->group_cgroup,
+					  .result = change->result,
+					  .by = change->by };
+	int rc;
+
+	if (old->seq == FENCE_JSON_INT_MAX)
+		return fence_fail_why(err, -EOVERFLOW, "its seq cannot grow", "%s",
+				      draft->writer->path.name);
+	rc = random_hex((sizeof(news.nonce) - 1) / 2, news.nonce);
+	if (rc < 0)
+		return fence_fail(err, rc, "get random bytes");
+	rc = open_draft(draft, change->by, err);
+	if (rc == 0)
+		rc = compose_draft(draft, old->text, old->text_bytes, change->format, &news, err);
+	if (rc == 0)
+		rc = write_draft(draft, change->durable, err);
+	return rc;
+}
+
+/* Nothing of the state may have changed since the first look, whoever wrote it. */
+static int read_again(const struct fence_marker_writer *writer,
+		      const struct fence_marker_change *change, const struct fence_marker *old,
+		      struct fence_err *err)
+{
+	struct fence_marker now;
+	int rc = read_approved(writer, change, &now, err);
+
+	if (rc == 0 &&
+	    (now.place.marker_ino != old->place.marker_ino || now.text_bytes != old->text_bytes ||
+	     memcmp(now.text, old->text, old->text_bytes) != 0))
+		rc = fence_fail_why(err, -ESTALE, "a writer without the lock changed it", "%s",
+				    writer->path.name);
+	return rc;
+}
+
+static int publish_change(struct draft *draft, const struct fence_marker_change *change,
+			  enum fence_marker_answer *ret_answer, struct fence_err *err)
+{
+	const struct fence_marker_writer *writer = draft->writer;
+	struct fence_marker old;
+	int rc = read_approved(writer, change, &old, err);
+
+	if (rc == 0)
+		rc = remove_stale(writer, err);
+	if (rc == 0)
+		rc = draft_change(draft, change, &old, err);
+	if (rc == 0)
+		rc = read_again(writer, change, &old, err);
+	if (rc < 0)
+		return rc;
+	if (renameat(writer->dir_fd, draft->name, writer->dir_fd, writer->path.name) < 0)
+		return fence_fail(err, -errno, "rename over %s/%s", writer->path.dir,
+				  writer->path.name);
+	draft->name[0] = '\0';
+	rc = sync_dir(writer, change->durable, err);
+	*ret_answer = rc < 0 ? FENCE_MARKER_NOT_DURABLE : FENCE_MARKER_REPLACED;
+	return rc;
+}
+
+int fence_marker_replace(struct fence_marker_writer *writer,
+			 const struct fence_marker_change *change, struct fence_marker *ret,
+			 enum fence_marker_answer *ret_answer, struct fence_err *err)
+{
+	struct draft draft = { .writer = writer, .fd = -1 };
+	int rc;
+
+	*ret_answer = FENCE_MARKER_NOT_REPLACED;
+	rc = take_lock(writer, change->lock_wait_ms, err);
+	if (rc < 0)
+		return rc;
+	rc = publish_change(&draft, change, ret_answer, err);
+	drop_draft(&draft);
+	release_lock(writer);
+	if (*ret_answer != FENCE_MARKER_NOT_REPLACED && ret)
+		*ret = draft.marker;
+	return rc;
+}
+
+/* --- creating --------------------------------------------------------------------------------- */
+
+/* A name that is not plain would grow when it is escaped and is told to nobody. */
+static bool is_plain(const char *text)
+{
+	for (; *text != '\0'; text++)
+		if (*text <= ' ' || *text > '~' || *text == '"' || *text == '\\')
+			return false;
+	return true;
+}
+
+/* The fields that stay as they are for the marker's whole life, as the first state's
+ * predecessor. */
+static int compose_base(const struct fence_marker_birth *birth, struct fence_jsonw *w,
+			struct fence_err *err)
+{
+	struct fence_ident supervisor;
+	char host[FENCE_MARKER_HOST_BYTES] = "";
+	int rc = fence_ident_of_pid(birth->supervisor_pid, &supervisor, NULL);
+
+	if (rc < 0)
+		return fence_fail(err, rc, "supervisor pid %d", birth->supervisor_pid);
+	if (!fence_marker_is_attempt_id(birth->attempt_id))
+		return fence_fail_why(err, -EINVAL, "must be 1 to 128 of A-Za-z0-9._-",
+				      "attempt id");
+	fence_jsonw_open(w, NULL, '{');
+	fence_jsonw_string(w, "format", fence_marker_format_word(birth->format));
+	fence_jsonw_string(w, "attemptId", birth->attempt_id);
+	fence_jsonw_int(w, "supervisorPid", supervisor.pid);
+	if (birth->format == FENCE_MARKER_V1) {
+		fence_jsonw_decimal(w, "supervisorStart", supervisor.start_ticks);
+		if (supervisor.id != 0)
+			fence_jsonw_decimal(w, "supervisorId", supervisor.id);
+		fence_jsonw_string(w, "bootId", supervisor.boot_id);
+		fence_jsonw_decimal(w, "pidNs", supervisor.pid_ns);
+		if (gethostname(host, sizeof(host)) == 0 && host[0] != '\0' && is_plain(host))
+			fence_jsonw_string(w, "host", host);
+	}
+	fence_jsonw_close(w, '}');
+	return 0;
+}
+
+/* rename(2) that replaces nothing; where the file system cannot do that, a second
+ * name and the loss of the first. */
+static int rename_new(struct draft *draft)
+{
+	const struct fence_marker_writer *writer = draft->writer;
+	int rc = fence_renameat2(writer->dir_fd, draft->name, writer->dir_fd, writer->path.name,
+				 RENAME_NOREPLACE);
+
+	if (rc == 0)
+		draft->name[0] = '\0';
+	if (rc != -EINVAL && rc != -ENOSYS)
+		return rc;
+	/* The draft keeps its first name, which is removed with it. */
+	if (linkat(writer->dir_fd, draft->name, writer->dir_fd, writer->path.name, 0) < 0)
+		return -errno;
+	return 0;
+}
+
+static int draft_birth(struct draft *draft, const struct fence_marker_birth *birth,
+		       struct fence_err *err)
+{
+	struct fence_marker_news news = { .status = FENCE_MARKER_ACTIVE,
+					  .seq = 1,
+					  .by = birth->by };
+	char base[FENCE_MARKER_BYTES];
+	struct fence_jsonw w;
+	int rc;
+
+	fence_jsonw_init(&w, base, sizeof(base));
+	rc = compose_base(birth, &w, err);
+	if (rc < 0)
+		return rc;
+	rc = random_hex((sizeof(news.nonce) - 1) / 2, news.nonce);
+	if (rc < 0)
+		return fence_fail(err, rc, "get random bytes");
+	rc = open_draft(draft, birth->by, err);
+	if (rc == 0)
+		rc = compose_draft(draft, base, w.length_bytes, birth->format, &news, err);
+	if (rc == 0)
+		rc = write_draft(draft, FENCE_MARKER_DURABLE_FULL, err);
+	return rc;
+}
+
+static int publish_birth(struct draft *draft, const struct fence_marker_birth *birth,
+			 bool *ret_made, struct fence_err *err)
+{
+	const struct fence_marker_writer *writer = draft->writer;
+	struct stat st;
+	int rc;
+
+	if (fstatat(writer->dir_fd, writer->path.name, &st, AT_SYMLINK_NOFOLLOW) == 0)
+		return fence_fail(err, -EEXIST, "create %s/%s", writer->path.dir,
+				  writer->path.name);
+	rc = remove_stale(writer, err);
+	if (rc == 0)
+		rc = draft_birth(draft, birth, err);
+	if (rc < 0)
+		return rc;
+	rc = rename_new(draft);
+	if (rc < 0)
+		return fence_fail(err, rc, "create %s/%s", writer->path.dir, writer->path.name);
+	*ret_made = true;
+	return sync_dir(writer, FENCE_MARKER_DURABLE_FULL, err);
+}
+
+int fence_marker_create(struct fence_marker_writer *writer, const struct fence_marker_birth *birth,
+			struct fence_marker *ret, bool *ret_made, struct fence_err *err)
+{
+	struct draft draft = { .writer = writer, .fd = -1 };
+	int rc;
+
+	*ret_made = false;
+	rc = take_lock(writer, birth->lock_wait_ms, err);
+	if (rc < 0)
+		return rc;
+	rc = publish_birth(&draft, birth, ret_made, err);
+	drop_draft(&draft);
+	release_lock(writer);
+	if (*ret_made)
+		*ret = draft.marker;
+	return rc;
+}
