@@ -314,12 +314,12 @@ static int parse_object(const char *text, size_t text_bytes, struct fence_json *
 	struct fence_json_fault fault;
 
 	if (fence_json_parse(text, text_bytes, &limits, ret, &fault) < 0)
-		return fence_json_fail(err, "marker", &fault);
+		return fence_json_fail(err, "the text", &fault);
 	if (ret->kind != FENCE_JSON_OBJECT || ret->at != text)
-		return fence_fail_why(err, -EBADMSG, "must be an object", "marker: byte 0");
+		return fence_fail_why(err, -EBADMSG, "must be an object", "the text: byte 0");
 	if (ret->size_bytes + 1 != text_bytes || text[text_bytes - 1] != '\n')
 		return fence_fail_why(err, -EBADMSG, "must be one newline and the end",
-				      "marker: byte %zu", ret->size_bytes);
+				      "the text: byte %zu", ret->size_bytes);
 	return 0;
 }
 
@@ -368,13 +368,14 @@ static bool is_same_file(const struct stat *a, const struct stat *b)
 static int look_fail(struct look *look, enum fence_marker_rule rule, const char *why)
 {
 	look->rule = rule;
-	return fence_fail_why(look->err, -EBADMSG, why, "%s", look->path.name);
+	return fence_fail_why(look->err, -EBADMSG, why, "the file");
 }
 
 static int look_fail_errno(struct look *look, enum fence_marker_rule rule, int code)
 {
 	look->rule = rule;
-	(void)fence_fail(look->err, code, "%s", look->path.name);
+	(void)fence_fail(look->err, code,
+			 rule == FENCE_MARKER_RULE_PARENT ? "the folder" : "the file");
 	return -EBADMSG;
 }
 
@@ -587,7 +588,11 @@ int fence_marker_compare(const struct fence_marker *marker, const char *attempt_
 		why = "its seq is another than the approved one's";
 	else if (approved->nonce[0] != '\0' && strcmp(approved->nonce, marker->nonce) != 0)
 		why = "its nonce is another than the approved one's";
-	return why ? fence_fail_why(err, -ESTALE, why, "marker") : 0;
+	if (!why)
+		return 0;
+	(void)fence_fail_why(err, -ESTALE, why, "the marker is not the approved one");
+	(void)fence_hint(err, "read it again");
+	return -ESTALE;
 }
 
 int fence_marker_check_approved(const struct fence_marker *marker, const char *attempt_id,
@@ -596,6 +601,7 @@ int fence_marker_check_approved(const struct fence_marker *marker, const char *a
 	int rc = fence_marker_compare(marker, attempt_id, approved, err);
 
 	if (rc == 0 && marker->status != FENCE_MARKER_ACTIVE)
-		rc = fence_fail_why(err, -ESTALE, "its status is not active", "marker");
+		rc = fence_fail_why(err, -ESTALE, "its status is not active",
+				    "the marker is not the approved one");
 	return rc;
 }
