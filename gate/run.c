@@ -71,13 +71,13 @@ struct run {
 static int write_part(struct run *run, size_t at, const struct gate_stage_part *part,
 		      struct fence_err *err)
 {
-	uint64_t offset_bytes = run->parts.written_bytes;
-	int rc = gate_record_stage(&run->parts, part);
+	uint64_t offset_bytes = gate_json_total(&run->parts);
+	int rc;
 
-	run->places[at] =
-		(struct gate_part_place){ offset_bytes, run->parts.written_bytes - offset_bytes };
-	if (rc == 0)
-		rc = gate_json_line(&run->parts);
+	gate_record_stage(&run->parts, part);
+	run->places[at] = (struct gate_part_place){ offset_bytes,
+						    gate_json_total(&run->parts) - offset_bytes };
+	rc = gate_json_line(&run->parts);
 	return rc < 0 ? fence_fail(err, rc, "write %s/stages.jsonl", run->store.path) : 0;
 }
 

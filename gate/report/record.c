@@ -93,6 +93,11 @@ void gate_json_words(struct gate_json *json, const char *key, char *const *words
 	fence_jsonw_close(gate_json_small(json), ']');
 }
 
+uint64_t gate_json_total(const struct gate_json *json)
+{
+	return json->written_bytes + json->w.length_bytes;
+}
+
 int gate_json_line(struct gate_json *json)
 {
 	put_raw(json, "\n", 1);
@@ -238,7 +243,7 @@ static void put_group(struct gate_json *json, const struct gate_stage_part *part
 	put_output(json, part);
 }
 
-int gate_record_stage(struct gate_json *json, const struct gate_stage_part *part)
+void gate_record_stage(struct gate_json *json, const struct gate_stage_part *part)
 {
 	const struct gate_stage *stage = part->stage;
 	const struct gate_observation *seen = part->seen;
@@ -262,7 +267,6 @@ int gate_record_stage(struct gate_json *json, const struct gate_stage_part *part
 	if (part->status)
 		put_guard(json, part->status);
 	fence_jsonw_close(gate_json_small(json), '}');
-	return gate_json_flush(json);
 }
 
 /* --- the whole record ------------------------------------------------------------------ */

@@ -37,11 +37,14 @@ void gate_json_string(struct gate_json *json, const char *key, const char *text)
 void gate_json_names(struct gate_json *json, const char *key, const struct gate_names *names);
 void gate_json_words(struct gate_json *json, const char *key, char *const *words);
 
-/* Ends a line. */
+/* Everything so far, with what is still in the buffer. */
+uint64_t gate_json_total(const struct gate_json *json);
+
+/* Ends a line and flushes: a short line is one write. */
 int gate_json_line(struct gate_json *json);
 
-/* One stage. `group` and `status` are NULL when there is none, `environment` when
- * it was not started. */
+/* One stage, without the end of the line. `group` and `status` are NULL when there is none,
+ * `environment` when it was not started. */
 struct gate_stage_part {
 	const struct gate_stage *stage;
 	const struct gate_observation *seen;
@@ -50,7 +53,7 @@ struct gate_stage_part {
 	char *const *environment;
 	const char *started_at;
 };
-int gate_record_stage(struct gate_json *json, const struct gate_stage_part *part);
+void gate_record_stage(struct gate_json *json, const struct gate_stage_part *part);
 
 /* Where a stage's part lies in stages.jsonl, without its newline. */
 struct gate_part_place {
