@@ -111,8 +111,10 @@ int fence_group_start(const struct fence_group_plan *plan, struct fence_group **
 	if (group == NULL)
 		return fence_fail(err, -ENOMEM, "start a group");
 	group->control_fd = -1;
-	rc = map_shared(plan, group);
-	if (rc < 0)
+	rc = plan->spawn.keep_count > FENCE_GROUP_KEEP_MAX ? -E2BIG : map_shared(plan, group);
+	if (rc == -E2BIG)
+		(void)fence_fail(err, rc, "keep %zu descriptors open", plan->spawn.keep_count);
+	else if (rc < 0)
 		(void)fence_fail(err, rc, "share memory with the monitor");
 	else if ((rc = fork_monitor(plan, group)) < 0)
 		(void)fence_fail(err, rc, "start the monitor");

@@ -40,10 +40,11 @@ enum fence_leftover {
 };
 
 struct fence_group_plan {
-	struct fence_spawn_plan spawn; /* stdio[1], stdio[2] are ignored for captured streams */
-	int64_t timeout_ms;	       /* 0: none */
-	int64_t idle_timeout_ms;       /* 0: none; counts captured output only */
-	int64_t grace_ms;	       /* between TERM and KILL; one for the whole ending */
+	/* stdio[1], stdio[2] are ignored for captured streams; at most 64 keep_fds */
+	struct fence_spawn_plan spawn;
+	int64_t timeout_ms;	 /* 0: none */
+	int64_t idle_timeout_ms; /* 0: none; counts captured output only */
+	int64_t grace_ms;	 /* between TERM and KILL; one for the whole ending */
 	enum fence_term_scope term_scope;
 	enum fence_leftover leftover;
 

@@ -559,19 +559,21 @@ static int control_ready(void *arg, uint32_t events)
 /* --- birth ------------------------------------------------------------------------- */
 
 struct fd_set_kept {
-	int fds[64];
+	int fds[FENCE_GROUP_KEEP_MAX + 8];
 	size_t count;
 };
 
+/* In ascending order. */
 static void keep(struct fd_set_kept *kept, int fd)
 {
-	if (fd > 2 && kept->count < sizeof(kept->fds) / sizeof(kept->fds[0]))
-		kept->fds[kept->count++] = fd;
-}
+	size_t at = kept->count;
 
-static int by_number(const void *a, const void *b)
-{
-	return *(const int *)a - *(const int *)b;
+	if (fd <= 2 || at == sizeof(kept->fds) / sizeof(kept->fds[0]))
+		return;
+	for (; at > 0 && kept->fds[at - 1] > fd; at--)
+		kept->fds[at] = kept->fds[at - 1];
+	kept->fds[at] = fd;
+	kept->count++;
 }
 
 /* What else the launcher had open is none of ours. Above all the ends of other
@@ -590,7 +592,6 @@ static void close_the_rest(const struct fence_group_plan *plan, int control_fd)
 		keep(&kept, plan->tee_fd[i]);
 	for (size_t i = 0; i < plan->spawn.keep_count; i++)
 		keep(&kept, plan->spawn.keep_fds[i]);
-	qsort(kept.fds, kept.count, sizeof(kept.fds[0]), by_number);
 	for (size_t i = 0; i < kept.count; i++) {
 		unsigned int fd = (unsigned int)kept.fds[i];
 
@@ -608,11 +609,11 @@ static int step_aside(const struct fence_group_plan *plan)
 {
 	if (prctl(PR_SET_CHILD_SUBREAPER, 1) < 0)
 		return -errno;
-	if (plan->spawn.session == FENCE_SPAWN_OWN_SESSION)
-		return setsid() < 0 ? -errno : 0;
-	if (plan->spawn.session == FENCE_SPAWN_OWN_GROUP)
-		return setpgid(0, 0) < 0 ? -errno : 0;
-	return 0;
+	if (plan->spawn.session == FENCE_SPAWN_INHERIT)
+		return 0; /* the command is to have the caller's group, and gets it from us */
+	/* A group is enough, and a session dear: the kernel makes a scheduling group
+	 * for each (15 us of a launch). */
+	return setpgid(0, 0) < 0 ? -errno : 0;
 }
 
 static int start_command(struct monitor *m)
@@ -725,5 +726,7 @@ void fence_group_monitor(const struct fence_group_plan *plan, struct fence_group
 	}
 	fence_group_conclude(shared);
 	__atomic_store_n(&shared->ended, true, __ATOMIC_RELEASE);
+	/* Wakes the launcher while the kernel takes our memory apart. */
+	(void)close(control_fd);
 	_exit(0);
 }

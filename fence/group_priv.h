@@ -7,6 +7,8 @@
 #include "fence/group.h"
 #include "fence/loop.h"
 
+#define FENCE_GROUP_KEEP_MAX 64 /* spawn.keep_count at most */
+
 /* What happened, from which the result is judged. */
 struct fence_group_facts {
 	bool started;
