@@ -49,6 +49,16 @@ int fence_reap_wait(pid_t pid, struct fence_exit *ret, struct rusage *usage)
 	return take(pid, 0, ret, usage);
 }
 
+int fence_reap_stopped(pid_t pid, int *ret_signal)
+{
+	siginfo_t info;
+	int rc = fence_waitid(P_PID, (id_t)pid, &info, WSTOPPED | WNOHANG, NULL);
+
+	if (rc == 1)
+		*ret_signal = info.si_status;
+	return rc;
+}
+
 int fence_exit_status(const struct fence_exit *how)
 {
 	return how->signalled ? 128 + how->number : how->number;

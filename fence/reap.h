@@ -29,6 +29,10 @@ int fence_reap_take(pid_t pid, struct fence_exit *ret, struct rusage *usage);
 /* Waits for it to die, then reaps. */
 int fence_reap_wait(pid_t pid, struct fence_exit *ret, struct rusage *usage);
 
+/* This child was stopped by a signal since the last time that this was asked: 1
+ * and the signal; 0: no. */
+int fence_reap_stopped(pid_t pid, int *ret_signal);
+
 /* 128+n for a signal, else the status: what a shell would see. */
 int fence_exit_status(const struct fence_exit *how);
 

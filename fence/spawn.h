@@ -24,6 +24,7 @@ struct fence_spawn_plan {
 	char *const *argv;
 	char *const *envp;
 	enum fence_spawn_session session;
+	bool foreground; /* OWN_GROUP: and make it the foreground group of the terminal among 0-2 */
 	int stdio[3];        /* descriptors to have as 0, 1, 2; -1: as inherited */
 	const char *dir;     /* working directory; NULL: as inherited */
 	int umask;           /* -1: as inherited */
