@@ -68,6 +68,7 @@ libs = $(shell $(PKG_CONFIG) --libs $(1) 2>/dev/null || echo $(2))
 YAML_LIBS  := $(call libs,yaml-0.1,-lyaml)
 CJSON_LIBS := $(call libs,libcjson,-lcjson)
 CAP_LIBS   := $(call libs,libcap,-lcap)
+SECCOMP_LIBS := $(call libs,libseccomp,-lseccomp)
 CMOCKA_LIBS := $(call libs,cmocka,-lcmocka)
 
 Q := $(if $(V),,@)
@@ -134,8 +135,20 @@ $(BUILD)/bin/fence-run: $(BUILD)/obj/supervisor/fence_run.o $(BUILD)/lib/supervi
 	$(call link,$^,$(STATIC),)
 
 # --- guard -----------------------------------------------------------------------
+# The seccomp filters are made here, by libseccomp, and built in: fence-guard itself
+# needs the C library alone.
+FILTERS := $(BUILD)/gen/guard_filters.h
+$(BUILD)/gen/make_filters: guard/policy/gen/make_filters.c guard/policy/calls.h
+	$(call say,CC,$<)
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(CPPFLAGS_ALL) -std=gnu11 -O1 $(WARN) -o $@ $< $(SECCOMP_LIBS)
+$(FILTERS): $(BUILD)/gen/make_filters
+	$(call say,GEN,$@)
+	$(Q)$< >$@
+$(BUILD)/obj/guard/confine/filter.o: $(FILTERS)
+
 $(BUILD)/bin/fence-guard: $(BUILD)/obj/guard/fence_guard.o $(BUILD)/lib/guard.a $(LIBFENCE)
-	$(call link,$^,$(STATIC),$(CAP_LIBS))
+	$(call link,$^,$(STATIC),)
 $(BUILD)/bin/fence-chromium: $(BUILD)/obj/guard/fence_chromium.o $(BUILD)/lib/browser.a $(LIBFENCE)
 	$(call link,$^,$(STATIC),)
 

@@ -1,0 +1,117 @@
+/* The stages, in the one right order:
+ *  1. user namespace   maps, while /proc is the host's; needed for all that follows
+ *  2. network          lo up, while we may
+ *  3. paths            every name is looked up once, in the view that is still whole
+ *  4. mounts           the view is closed
+ *  5. working directory  entered again, in the new view
+ *  6. capabilities     nothing above could be done without, nothing below needs any
+ *  7. seccomp          last: it refuses what the stages above were made of
+ * The namespaces themselves come from the clone that made this process; what it
+ * starts inherits all of it. */
+#include "guard/confine/apply.h"
+
+#include <errno.h>
+#include <sched.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "guard/confine/mounts.h"
+#include "guard/confine/steps.h"
+
+uint64_t guard_confine_namespaces(const struct guard_confine *confine)
+{
+	uint64_t flags = CLONE_NEWPID | CLONE_NEWNS;
+
+	if (!confine->real_root)
+		flags |= CLONE_NEWUSER;
+	if (confine->policy->net == GUARD_NET_NONE)
+		flags |= CLONE_NEWNET;
+	if (confine->policy->profile->confine)
+		flags |= CLONE_NEWIPC | CLONE_NEWUTS | CLONE_NEWCGROUP;
+	return flags;
+}
+
+static int map_user(struct guard_confine *confine, struct fence_err *err)
+{
+	return confine->real_root ? 0 : guard_map_self(confine->uid, confine->gid, err);
+}
+
+static int bring_lo_up(struct guard_confine *confine, struct fence_err *err)
+{
+	return confine->policy->net == GUARD_NET_NONE ? guard_lo_up(err) : 0;
+}
+
+static int look_up(struct guard_confine *confine, struct fence_err *err)
+{
+	return guard_plan_build(&confine->plan, confine->policy, confine->home, err);
+}
+
+static int close_view(struct guard_confine *confine, struct fence_err *err)
+{
+	struct guard_mounts mounts = {
+		.real_root = confine->real_root,
+		.keep_proc_rw = confine->policy->allow_userns,
+		.scratch_fd = -1,
+	};
+
+	if (!confine->policy->profile->confine)
+		return guard_mounts_proc_only(err);
+	return guard_mounts_apply(&mounts, &confine->plan, err);
+}
+
+static int enter_cwd(struct guard_confine *confine, struct fence_err *err)
+{
+	const struct guard_plan *plan = &confine->plan;
+	struct stat st;
+
+	if (chdir(plan->cwd) < 0 || stat(".", &st) < 0) {
+		fence_fail(err, -errno, "enter the working directory %s", plan->cwd);
+		(void)fence_hint(err, "it is hidden inside: name it with --ro or --rw");
+		return err->code;
+	}
+	if (st.st_dev == plan->cwd_st.st_dev && st.st_ino == plan->cwd_st.st_ino)
+		return 0;
+	fence_fail_why(err, -ESTALE, "another folder is there inside",
+		       "enter the working directory %s", plan->cwd);
+	(void)fence_hint(err, "name it with --ro or --rw, or choose one with --cwd");
+	return -ESTALE;
+}
+
+static int drop_caps(struct guard_confine *confine, struct fence_err *err)
+{
+	if (!confine->policy->profile->confine)
+		return 0;
+	return guard_drop_caps(confine->real_root ? confine->policy->keep_caps : 0, err);
+}
+
+static int load_filter(struct guard_confine *confine, struct fence_err *err)
+{
+	if (!confine->policy->profile->confine)
+		return 0;
+	return guard_load_filter(confine->policy->allow_userns, err);
+}
+
+static const struct {
+	const char *name;
+	int (*run)(struct guard_confine *confine, struct fence_err *err);
+} stages[] = {
+	{ "user namespace", map_user },
+	{ "network", bring_lo_up },
+	{ "paths", look_up },
+	{ "mounts", close_view },
+	{ "working directory", enter_cwd },
+	{ "capabilities", drop_caps },
+	{ "seccomp", load_filter },
+};
+
+int guard_confine_apply(struct guard_confine *confine, const char **ret_stage,
+			struct fence_err *err)
+{
+	int rc = 0;
+
+	for (size_t i = 0; rc == 0 && i < sizeof(stages) / sizeof(stages[0]); i++) {
+		*ret_stage = stages[i].name;
+		rc = stages[i].run(confine, err);
+	}
+	return rc;
+}

@@ -1,0 +1,27 @@
+/* PID 1 of the command's pid namespace: confines itself, starts the command, reaps,
+ * relays signals, and takes everything with it when the command, or the launcher,
+ * is gone. */
+#ifndef GUARD_CONFINE_INIT_H
+#define GUARD_CONFINE_INIT_H
+
+#include <signal.h>
+
+#include "guard/confine/apply.h"
+
+struct guard_command {
+	char *const *argv;
+	char *const *envp;
+	const sigset_t *mask; /* the signal mask that it gets */
+	bool foreground;      /* we have the terminal: it shall */
+	bool tell_started;    /* somebody wants to know */
+};
+
+/* `sock` is init's end; the launcher's end must be closed here. All signals are
+ * blocked. Never returns. */
+__attribute__((noreturn)) void guard_init_run(struct guard_confine *confine,
+					      const struct guard_command *command, int sock);
+
+/* Which signals are passed on to the command. */
+void guard_relayed_signals(sigset_t *ret);
+
+#endif

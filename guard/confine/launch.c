@@ -1,0 +1,350 @@
+#include "guard/confine/launch.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/signalfd.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "fence/clock.h"
+#include "fence/loop.h"
+#include "fence/own.h"
+#include "fence/reap.h"
+#include "fence/spawn.h"
+#include "fence/sys.h"
+#include "guard/confine/init.h"
+#include "guard/confine/record.h"
+#include "guard/confine/report.h"
+#include "guard/confine/steps.h"
+
+struct launch {
+	const struct guard_policy *policy;
+	struct guard_confine confine;
+	struct guard_command command;
+	struct fence_err *err;
+	struct fence_loop loop;
+	struct fence_watch sock_watch;
+	struct fence_watch signal_watch;
+	int sock;
+	int init_pidfd;
+	pid_t init_pid;
+	int terminal_fd; /* where we are the foreground; -1: nowhere */
+	int64_t start_ms;
+	struct guard_exec_record record;
+	struct fence_exit how; /* the command's end */
+	bool ended;
+	int status; /* to exit with; -1: not known yet */
+};
+
+/* A record that cannot be written does not change what happened; it is said. */
+static void check_record(struct launch *launch, int rc)
+{
+	if (rc < 0 && launch->err->code == 0)
+		fence_fail(launch->err, rc, "write the status record to descriptor %d",
+			   launch->policy->status_fd);
+}
+
+/* --- what init says -------------------------------------------------------------------- */
+
+static int note(struct guard_record_list *list, const char *path)
+{
+	char **more = reallocarray(list->items, list->count + 1, sizeof(*more));
+
+	if (more == NULL)
+		return -ENOMEM;
+	list->items = more;
+	more[list->count] = strdup(path);
+	if (more[list->count] == NULL)
+		return -ENOMEM;
+	list->count++;
+	return 0;
+}
+
+/* The number behind a pidfd, as our /proc counts. */
+static pid_t pid_behind(int pidfd)
+{
+	char path[64];
+	char text[1024];
+	const char *line;
+
+	(void)snprintf(path, sizeof(path), "/proc/self/fdinfo/%d", pidfd);
+	if (pidfd < 0 || fence_read_file(AT_FDCWD, path, text, sizeof(text)) < 0)
+		return 0;
+	line = strstr(text, "\nPid:");
+	return line == NULL ? 0 : (pid_t)strtol(line + strlen("\nPid:"), NULL, 10);
+}
+
+static void on_failed(struct launch *launch, const struct guard_report *report)
+{
+	*launch->err = report->err;
+	launch->status = report->status;
+	if (launch->policy->status_fd >= 0)
+		(void)guard_record_failure(launch->policy->status_fd, report);
+}
+
+static void on_started(struct launch *launch, const struct guard_report *report, int pidfd)
+{
+	launch->record.pid = pid_behind(pidfd);
+	launch->record.init_pid = launch->init_pid;
+	launch->record.proc_masked = report->proc_masked;
+	check_record(launch, guard_record_exec(launch->policy->status_fd, &launch->confine,
+					       &launch->record));
+}
+
+/* The command stopped (Ctrl-Z): so do we, and whoever watches us sees it. When we
+ * are continued, so is it: SIGCONT is relayed. */
+static void on_stopped(void)
+{
+	(void)kill(getpid(), SIGSTOP);
+}
+
+static void on_report(struct launch *launch, const struct guard_report *report, int fd)
+{
+	switch (report->kind) {
+	case GUARD_REPORT_FAILED:
+		on_failed(launch, report);
+		break;
+	case GUARD_REPORT_ABSENT:
+		check_record(launch, note(&launch->record.absent_denied, report->path));
+		break;
+	case GUARD_REPORT_READ_ONLY:
+		check_record(launch, note(&launch->record.read_only_parents, report->path));
+		break;
+	case GUARD_REPORT_STARTED:
+		on_started(launch, report, fd);
+		break;
+	case GUARD_REPORT_STOPPED:
+		on_stopped();
+		break;
+	case GUARD_REPORT_ENDED:
+		launch->how = report->how;
+		launch->ended = true;
+		break;
+	}
+}
+
+static int take_reports(struct launch *launch)
+{
+	struct guard_report report;
+
+	for (;;) {
+		owned_fd fd = -1;
+		int rc = guard_report_take(launch->sock, &report, &fd);
+
+		if (rc <= 0)
+			return rc;
+		on_report(launch, &report, fd);
+	}
+}
+
+static int on_socket(void *arg, uint32_t epoll_events)
+{
+	struct launch *launch = arg;
+
+	(void)epoll_events;
+	/* The end of the socket comes a moment before init's own. */
+	if (take_reports(launch) < 0)
+		fence_loop_remove(&launch->loop, &launch->sock_watch);
+	return 0;
+}
+
+/* --- the end --------------------------------------------------------------------------- */
+
+static void conclude(struct launch *launch, const struct fence_exit *init_how,
+		     const struct rusage *usage)
+{
+	if (launch->status >= 0)
+		return;
+	if (!launch->ended) {
+		/* Its death took the command along. */
+		launch->how = *init_how;
+		fence_fail_why(launch->err, -ECHILD, "somebody killed it",
+			       "init ended before the command (%s %d)",
+			       init_how->signalled ? "signal" : "status", init_how->number);
+	}
+	launch->status = fence_exit_status(&launch->how);
+	if (launch->policy->status_fd >= 0)
+		check_record(launch, guard_record_exit(launch->policy->status_fd, &launch->how,
+						       usage, fence_now_ms() - launch->start_ms));
+}
+
+/* When init can be reaped, nothing of the namespace is left. */
+static int on_child(struct launch *launch)
+{
+	struct fence_exit how;
+	struct rusage usage;
+
+	while (fence_reap_look(&how) == 1) {
+		(void)fence_reap_take(how.pid, &how, &usage);
+		if (how.pid != launch->init_pid)
+			continue;
+		(void)take_reports(launch);
+		conclude(launch, &how, &usage);
+		return 1;
+	}
+	return 0;
+}
+
+static int on_signal(void *arg, uint32_t epoll_events)
+{
+	struct launch *launch = arg;
+	struct signalfd_siginfo info;
+
+	(void)epoll_events;
+	if (fence_read_some(launch->signal_watch.fd, &info, sizeof(info)) != sizeof(info))
+		return 0;
+	if (info.ssi_signo == SIGCHLD)
+		return on_child(launch);
+	(void)fence_pidfd_signal(launch->init_pidfd, (int)info.ssi_signo, 0);
+	return 0;
+}
+
+/* --- the birth ------------------------------------------------------------------------- */
+
+static int find_terminal(void)
+{
+	pid_t group = getpgrp();
+
+	for (int fd = 0; fd <= 2; fd++)
+		if (tcgetpgrp(fd) == group)
+			return fd;
+	return -1;
+}
+
+static const char *home_of(char *const *envp)
+{
+	for (; *envp != NULL; envp++)
+		if (strncmp(*envp, "HOME=", 5) == 0)
+			return *envp + 5;
+	return NULL;
+}
+
+static int give_birth(struct launch *launch)
+{
+	uint64_t flags = guard_confine_namespaces(&launch->confine);
+	struct guard_report failed = { .kind = GUARD_REPORT_FAILED, .status = 125 };
+	int pair[2];
+	int rc;
+
+	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) < 0)
+		return fence_fail(launch->err, -errno, "make a socket pair");
+	rc = fence_spawn_fork(flags, &launch->init_pid, &launch->init_pidfd);
+	if (rc == 0) {
+		(void)close(pair[0]);
+		guard_init_run(&launch->confine, &launch->command, pair[1]);
+	}
+	(void)close(pair[1]);
+	launch->sock = pair[0];
+	if (rc > 0)
+		return 0;
+	fence_fail(&failed.err, rc, "create namespaces");
+	guard_hint_namespaces(&failed.err);
+	memcpy(failed.stage, "namespaces", sizeof("namespaces"));
+	on_failed(launch, &failed);
+	return rc;
+}
+
+static int watch(struct launch *launch, int signal_fd)
+{
+	int rc = fence_loop_open(&launch->loop);
+
+	if (rc < 0)
+		return rc;
+	launch->signal_watch = (struct fence_watch){ .ready = on_signal, .arg = launch };
+	launch->sock_watch = (struct fence_watch){ .ready = on_socket, .arg = launch };
+	rc = fence_loop_add(&launch->loop, &launch->signal_watch, signal_fd, EPOLLIN);
+	return rc < 0 ? rc
+		      : fence_loop_add(&launch->loop, &launch->sock_watch, launch->sock, EPOLLIN);
+}
+
+/* What the command keeps is not ours to hold: a pipe must end when it ends it. */
+static void drop_kept(const struct guard_policy *policy)
+{
+	for (size_t i = 0; i < policy->keep_count; i++)
+		if (policy->keep_fds[i] != policy->status_fd)
+			(void)close(policy->keep_fds[i]);
+}
+
+static void free_list(struct guard_record_list *list)
+{
+	for (size_t i = 0; i < list->count; i++)
+		free(list->items[i]);
+	free(list->items);
+}
+
+static void clean_up(struct launch *launch)
+{
+	/* A shell script that goes on after us must be able to read its terminal. */
+	if (launch->terminal_fd >= 0)
+		(void)tcsetpgrp(launch->terminal_fd, getpgrp());
+	fence_loop_close(&launch->loop);
+	fence_close_fd(&launch->sock);
+	fence_close_fd(&launch->init_pidfd);
+	free_list(&launch->record.absent_denied);
+	free_list(&launch->record.read_only_parents);
+}
+
+static int run(struct launch *launch)
+{
+	struct sigaction standard = { .sa_handler = SIG_DFL };
+	owned_fd signal_fd = -1;
+	sigset_t wanted;
+	sigset_t mask;
+	int rc;
+
+	/* An inherited "ignore" would reap our child behind our back. */
+	if (sigaction(SIGCHLD, &standard, NULL) < 0)
+		return fence_fail(launch->err, -errno, "listen for the end of the command");
+	guard_relayed_signals(&wanted);
+	(void)sigaddset(&wanted, SIGCHLD);
+	signal_fd = fence_signals_take(&wanted, &mask);
+	if (signal_fd < 0)
+		return fence_fail(launch->err, signal_fd, "take signals over");
+	launch->command.mask = &mask;
+	rc = give_birth(launch);
+	if (rc < 0)
+		return rc;
+	drop_kept(launch->policy);
+	rc = watch(launch, signal_fd);
+	if (rc == 0)
+		rc = fence_loop_run(&launch->loop);
+	return rc < 0 ? fence_fail(launch->err, rc, "watch the command") : 0;
+}
+
+int guard_launch(const struct guard_policy *policy, char *const *argv, char *const *envp,
+		 struct fence_err *err)
+{
+	struct launch launch = {
+		.policy = policy,
+		.confine = {
+			.policy = policy,
+			.home = home_of(envp),
+			.real_root = guard_is_privileged(),
+			.uid = geteuid(),
+			.gid = getegid(),
+		},
+		.command = {
+			.argv = argv,
+			.envp = envp,
+			.tell_started = policy->status_fd >= 0,
+		},
+		.err = err,
+		.loop = { .epoll_fd = -1 },
+		.sock = -1,
+		.init_pidfd = -1,
+		.terminal_fd = find_terminal(),
+		.start_ms = fence_now_ms(),
+		.status = -1,
+	};
+	int rc;
+
+	launch.command.foreground = launch.terminal_fd >= 0;
+	rc = run(&launch);
+	clean_up(&launch);
+	return rc < 0 ? 125 : launch.status;
+}

@@ -1,0 +1,351 @@
+#include "guard/confine/plan.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "fence/own.h"
+#include "guard/confine/plan_build.h"
+
+static bool is_missing(int rc)
+{
+	return rc == -ENOENT || rc == -ENOTDIR || rc == -EACCES;
+}
+
+int guard_plan_note(char ***list, size_t *count, const char *text)
+{
+	char **more = reallocarray(*list, *count + 1, sizeof(*more));
+
+	if (more == NULL)
+		return -ENOMEM;
+	*list = more;
+	more[*count] = strdup(text);
+	if (more[*count] == NULL)
+		return -ENOMEM;
+	(*count)++;
+	return 0;
+}
+
+static int make_room(struct guard_plan *plan)
+{
+	size_t room = plan->room == 0 ? 64 : 2 * plan->room;
+	struct guard_op *more;
+
+	if (plan->count < plan->room)
+		return 0;
+	more = reallocarray(plan->ops, room, sizeof(*more));
+	if (more == NULL)
+		return -ENOMEM;
+	plan->ops = more;
+	plan->room = room;
+	return 0;
+}
+
+int guard_plan_add(struct guard_plan *plan, enum guard_op_kind kind, bool named,
+		   struct guard_object *object, struct fence_err *err)
+{
+	owned_fd fd = fence_take_fd(&object->fd);
+	owned_mem char *path = strdup(object->path);
+
+	if (path == NULL || make_room(plan) < 0)
+		return fence_fail(err, -ENOMEM, "plan for %s", object->path);
+	plan->ops[plan->count++] = (struct guard_op){
+		.kind = kind,
+		.named = named,
+		.shut = kind == GUARD_OP_MASK,
+		.path = fence_take_mem(&path),
+		.object_fd = fence_take_fd(&fd),
+		.st = object->st,
+		.tree_fd = -1,
+		.parent = -1,
+	};
+	return 0;
+}
+
+const struct guard_op *guard_plan_nearest(const struct guard_plan *plan, const char *path)
+{
+	const struct guard_op *best = NULL;
+	size_t best_length = 0;
+
+	for (size_t i = 0; i < plan->count; i++) {
+		const struct guard_op *op = &plan->ops[i];
+		size_t length = strlen(op->path);
+
+		if (op->kind == GUARD_OP_PIN || !guard_path_within(path, op->path))
+			continue;
+		if (best == NULL || length > best_length ||
+		    (length == best_length && op->named && !best->named)) {
+			best = op;
+			best_length = length;
+		}
+	}
+	return best;
+}
+
+/* --- protection ------------------------------------------------------------------- */
+
+static bool is_writable(const struct guard_plan *plan, const char *path)
+{
+	const struct guard_op *op = guard_plan_nearest(plan, path);
+
+	return op != NULL && op->kind == GUARD_OP_RW;
+}
+
+static bool has_op(const struct guard_plan *plan, const char *path)
+{
+	for (size_t i = 0; i < plan->count; i++)
+		if (strcmp(plan->ops[i].path, path) == 0)
+			return true;
+	return false;
+}
+
+/* Every folder above `path` that could be renamed becomes a mount point: those
+ * whose own parent may be written. */
+static int pin_above(struct guard_plan *plan, const char *path, struct fence_err *err)
+{
+	struct guard_object above = { .fd = -1 };
+	char name[PATH_MAX];
+	char *slash;
+	int rc = 0;
+
+	memcpy(name, path, strlen(path) + 1);
+	while (rc == 0 && (slash = strrchr(name, '/')) != NULL && slash != name) {
+		*slash = '\0';
+		if (!is_writable(plan, name))
+			return 0;
+		if (has_op(plan, name))
+			continue;
+		rc = guard_resolve_quick("/", name, NULL, &above);
+		if (rc < 0)
+			return fence_fail(err, rc, "pin %s", name);
+		rc = guard_plan_add(plan, GUARD_OP_PIN, false, &above, err);
+	}
+	return rc;
+}
+
+struct link_pinning {
+	struct guard_plan *plan;
+	struct fence_err *err;
+};
+
+static int pin_link(void *arg, const struct guard_object *link)
+{
+	struct link_pinning *pinning = arg;
+	struct guard_object own = *link;
+	int rc;
+
+	if (!is_writable(pinning->plan, link->path) || has_op(pinning->plan, link->path))
+		return 0;
+	own.fd = fcntl(link->fd, F_DUPFD_CLOEXEC, 3);
+	if (own.fd < 0)
+		return -errno;
+	rc = guard_plan_add(pinning->plan, GUARD_OP_PIN, false, &own, pinning->err);
+	return rc < 0 ? rc : pin_above(pinning->plan, link->path, pinning->err);
+}
+
+static int protect_object(struct guard_plan *plan, struct guard_object *object, bool named,
+			  struct fence_err *err)
+{
+	int rc;
+
+	if (!is_writable(plan, object->path)) {
+		fence_close_fd(&object->fd);
+		return 0;
+	}
+	rc = guard_plan_add(plan, GUARD_OP_RO, named, object, err);
+	if (rc < 0)
+		return rc;
+	plan->ops[plan->count - 1].shut = true;
+	return pin_above(plan, object->path, err);
+}
+
+/* A path that does not exist cannot be mounted on, and a placeholder would litter
+ * the host. When its nearest ancestor lies below the writable root, closing that
+ * one keeps the path from appearing; else we refuse. */
+static int protect_missing(struct guard_plan *plan, const char *path, struct guard_object *nearest,
+			   struct fence_err *err)
+{
+	const struct guard_op *root = guard_plan_nearest(plan, nearest->path);
+	int rc;
+
+	if (root != NULL && root->kind == GUARD_OP_RW && strcmp(root->path, nearest->path) == 0) {
+		fence_close_fd(&nearest->fd);
+		fence_fail(err, -ENOENT, "protect %s", path);
+		return fence_hint(err, "create it first, or protect a folder above it");
+	}
+	if (root != NULL && root->kind == GUARD_OP_RW) {
+		rc = guard_plan_note(&plan->read_only_parents, &plan->read_only_count,
+				     nearest->path);
+		if (rc < 0)
+			return fence_fail(err, rc, "protect %s", path);
+	}
+	return protect_object(plan, nearest, true, err);
+}
+
+int guard_plan_protect(struct guard_plan *plan, const char *base, const char *path, bool named,
+		       struct fence_err *err)
+{
+	struct link_pinning pinning = { .plan = plan, .err = err };
+	struct guard_link_watch watch = { .seen = pin_link, .arg = &pinning };
+	struct guard_object object = { .fd = -1 };
+	int rc = named ? guard_resolve(base, path, &watch, &object)
+		       : guard_resolve_quick(base, path, &watch, &object);
+
+	if (rc == 0)
+		return protect_object(plan, &object, named, err);
+	if (is_missing(rc) && named && object.fd >= 0)
+		return protect_missing(plan, path, &object, err);
+	fence_close_fd(&object.fd);
+	if (is_missing(rc) && !named)
+		return 0;
+	return fence_fail(err, rc, "protect %s", path);
+}
+
+/* --- rules ------------------------------------------------------------------------ */
+
+static const enum guard_op_kind kind_of[] = {
+	[GUARD_RW] = GUARD_OP_RW,
+	[GUARD_RO] = GUARD_OP_RO,
+	[GUARD_TMPFS] = GUARD_OP_TMPFS,
+	[GUARD_DENY] = GUARD_OP_MASK,
+};
+
+static int add_rule(struct guard_plan *plan, const struct guard_rule *rule, struct fence_err *err)
+{
+	const char *word = guard_access_word(rule->access);
+	struct guard_object object = { .fd = -1 };
+	int rc = guard_resolve_quick(plan->cwd, rule->path, NULL, &object);
+
+	if (is_missing(rc) && rule->access == GUARD_DENY) {
+		rc = guard_plan_note(&plan->absent_denied, &plan->absent_count, rule->path);
+		return rc < 0 ? fence_fail(err, rc, "--%s %s", word, rule->path) : 0;
+	}
+	if (rc < 0) {
+		fence_fail(err, rc, "--%s %s", word, rule->path);
+		return is_missing(rc) ? fence_hint(err, "create it first") : rc;
+	}
+	if (strcmp(object.path, "/") == 0 && rule->access != GUARD_RO)
+		rc = fence_fail_why(err, -EINVAL, "the root itself cannot be changed", "--%s /",
+				    word);
+	else if (rule->access == GUARD_TMPFS && !S_ISDIR(object.st.st_mode))
+		rc = fence_fail(err, -ENOTDIR, "--tmpfs %s", rule->path);
+	if (rc < 0) {
+		fence_close_fd(&object.fd);
+		return rc;
+	}
+	return guard_plan_add(plan, kind_of[rule->access], true, &object, err);
+}
+
+static int add_rules(struct guard_plan *plan, bool protections, struct fence_err *err)
+{
+	const struct guard_policy *policy = plan->policy;
+	int rc = 0;
+
+	for (size_t i = 0; rc == 0 && i < policy->rule_count; i++) {
+		const struct guard_rule *rule = &policy->rules[i];
+
+		if ((rule->access == GUARD_PROTECT) != protections)
+			continue;
+		plan->current = rule->path;
+		rc = protections ? guard_plan_protect(plan, plan->cwd, rule->path, true, err)
+				 : add_rule(plan, rule, err);
+	}
+	return rc;
+}
+
+/* What every confined command gets: the small /dev, its own /proc, a private /tmp,
+ * and its working directory to write in. */
+static int add_structure(struct guard_plan *plan, struct fence_err *err)
+{
+	static const struct {
+		const char *path;
+		enum guard_op_kind kind;
+	} places[] = {
+		{ "/dev", GUARD_OP_DEV },
+		{ "/proc", GUARD_OP_PROC },
+		{ "/tmp", GUARD_OP_TMP },
+	};
+	struct guard_object object = { .fd = -1 };
+	int rc;
+
+	for (size_t i = 0; i < sizeof(places) / sizeof(places[0]); i++) {
+		rc = guard_resolve_quick("/", places[i].path, NULL, &object);
+		if (rc < 0)
+			return fence_fail(err, rc, "find %s", places[i].path);
+		rc = guard_plan_add(plan, places[i].kind, false, &object, err);
+		if (rc < 0)
+			return rc;
+	}
+	/* Never all of it by accident. */
+	if (strcmp(plan->cwd, "/") == 0)
+		return 0;
+	rc = guard_resolve_quick("/", plan->cwd, NULL, &object);
+	if (rc < 0)
+		return fence_fail(err, rc, "find the working directory %s", plan->cwd);
+	return guard_plan_add(plan, GUARD_OP_RW, false, &object, err);
+}
+
+static int find_cwd(struct guard_plan *plan, struct fence_err *err)
+{
+	struct guard_object object = { .fd = -1 };
+	int rc;
+
+	if (getcwd(plan->cwd, sizeof(plan->cwd)) == NULL)
+		return fence_fail(err, -errno, "find the working directory");
+	if (plan->policy->cwd == NULL)
+		return stat(".", &plan->cwd_st) < 0
+			       ? fence_fail(err, -errno, "look at the working directory")
+			       : 0;
+	rc = guard_resolve_quick(plan->cwd, plan->policy->cwd, NULL, &object);
+	if (rc == 0 && !S_ISDIR(object.st.st_mode))
+		rc = -ENOTDIR;
+	fence_close_fd(&object.fd);
+	if (rc < 0)
+		return fence_fail(err, rc, "--cwd %s", plan->policy->cwd);
+	memcpy(plan->cwd, object.path, sizeof(plan->cwd));
+	plan->cwd_st = object.st;
+	return 0;
+}
+
+int guard_plan_build(struct guard_plan *plan, const struct guard_policy *policy, const char *home,
+		     struct fence_err *err)
+{
+	int rc;
+
+	plan->policy = policy;
+	plan->home = home;
+	rc = find_cwd(plan, err);
+	if (rc < 0 || !policy->profile->confine)
+		return rc;
+	rc = add_structure(plan, err);
+	if (rc == 0)
+		rc = add_rules(plan, false, err);
+	if (rc == 0)
+		rc = add_rules(plan, true, err);
+	plan->current = rc < 0 ? plan->current : NULL;
+	if (rc == 0)
+		rc = guard_plan_add_defaults(plan, err);
+	return rc < 0 ? rc : guard_plan_settle(plan, err);
+}
+
+static void free_list(char **list, size_t count)
+{
+	for (size_t i = 0; i < count; i++)
+		free(list[i]);
+	free(list);
+}
+
+void guard_plan_free(struct guard_plan *plan)
+{
+	for (size_t i = 0; i < plan->count; i++) {
+		fence_drop_fd(&plan->ops[i].object_fd);
+		fence_drop_fd(&plan->ops[i].tree_fd);
+		free(plan->ops[i].path);
+	}
+	free(plan->ops);
+	free_list(plan->absent_denied, plan->absent_count);
+	free_list(plan->read_only_parents, plan->read_only_count);
+	*plan = (struct guard_plan){ 0 };
+}

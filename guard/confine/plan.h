@@ -1,0 +1,57 @@
+/* The policy as an ordered list of operations on the view of files. Building it
+ * only looks: every path is resolved once, to a descriptor and a link-free name. */
+#ifndef GUARD_CONFINE_PLAN_H
+#define GUARD_CONFINE_PLAN_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <sys/stat.h>
+
+#include "fence/err.h"
+#include "guard/policy/policy.h"
+
+enum guard_op_kind {
+	GUARD_OP_PIN,	/* bound onto itself, so that it cannot be renamed or removed */
+	GUARD_OP_DEV,	/* the small /dev */
+	GUARD_OP_PROC,	/* a fresh /proc */
+	GUARD_OP_TMP,	/* the private /tmp */
+	GUARD_OP_TMPFS, /* an empty folder in memory */
+	GUARD_OP_RW,	/* as it is on the host */
+	GUARD_OP_RO,	/* readable, never changed */
+	GUARD_OP_MASK,	/* neither */
+};
+
+struct guard_op {
+	enum guard_op_kind kind;
+	bool named;    /* by an option; else by a default, which yields */
+	bool shut;     /* a mask or a protection: a second name of the file evades it */
+	char *path;    /* link-free */
+	int object_fd; /* O_PATH, as it was before any change */
+	struct stat st;
+	int tree_fd; /* the mount that goes there, once there is one; -1 */
+	int parent;  /* the nearest operation above this one, or -1 */
+	bool skip;   /* what is above makes it needless */
+};
+
+struct guard_plan {
+	const struct guard_policy *policy;
+	char cwd[4096]; /* link-free */
+	struct stat cwd_st;
+	const char *home;     /* NULL: none known */
+	struct guard_op *ops; /* parents before children */
+	size_t count;
+	size_t room;
+	char **absent_denied; /* as named, or as the default has it */
+	size_t absent_count;
+	char **read_only_parents; /* closed because a protected path below does not exist yet */
+	size_t read_only_count;
+	const char *current; /* the path under way: a failure's */
+	bool proc_masked;    /* the host forbids a fresh /proc */
+};
+
+/* `home` may be NULL. Frees nothing of what it is given. */
+int guard_plan_build(struct guard_plan *plan, const struct guard_policy *policy, const char *home,
+		     struct fence_err *err);
+void guard_plan_free(struct guard_plan *plan);
+
+#endif

@@ -1,0 +1,31 @@
+/* The parts of plan building that know each other. */
+#ifndef GUARD_CONFINE_PLAN_BUILD_H
+#define GUARD_CONFINE_PLAN_BUILD_H
+
+#include "guard/confine/plan.h"
+#include "guard/confine/resolve.h"
+
+/* Adds an operation. Takes the object's descriptor over, also on failure. */
+int guard_plan_add(struct guard_plan *plan, enum guard_op_kind kind, bool named,
+		   struct guard_object *object, struct fence_err *err);
+
+/* The operation that decides about `path`: the deepest at or above it, pins left
+ * out; NULL when it is as the read-only root is. Valid until the next addition. */
+const struct guard_op *guard_plan_nearest(const struct guard_plan *plan, const char *path);
+
+/* Makes what `path` names read-only and everything above it, up to the writable
+ * root, unrenamable; links on the way too. `named`: by an option, else a default,
+ * for which a missing path is fine. */
+int guard_plan_protect(struct guard_plan *plan, const char *base, const char *path, bool named,
+		       struct fence_err *err);
+
+/* The defaults inside every writable root, and the masks. */
+int guard_plan_add_defaults(struct guard_plan *plan, struct fence_err *err);
+
+/* Adds a copy of `text` to a list of the record. */
+int guard_plan_note(char ***list, size_t *count, const char *text);
+
+/* Sorts, settles what is said twice, finds parents, refuses what cannot be. */
+int guard_plan_settle(struct guard_plan *plan, struct fence_err *err);
+
+#endif

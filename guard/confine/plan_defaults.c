@@ -1,0 +1,225 @@
+/* What is protected and masked without being named. */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "fence/own.h"
+#include "fence/sys.h"
+#include "guard/confine/plan_build.h"
+
+static int protect_list(struct guard_plan *plan, const char *base, const char *const *list,
+			struct fence_err *err)
+{
+	int rc = 0;
+
+	for (size_t i = 0; rc == 0 && list[i] != NULL; i++)
+		rc = guard_plan_protect(plan, base, list[i], false, err);
+	return rc;
+}
+
+/* --- git -------------------------------------------------------------------------- */
+
+/* The one line of a file such as .git or commondir, after `prefix`; 1 when there is
+ * one. Whoever wrote it may be hostile: what it names is only ever protected. */
+static int read_pointer(int dir_fd, const char *name, const char *prefix, char *ret)
+{
+	char text[PATH_MAX + 16];
+	ssize_t length = fence_read_file(dir_fd, name, text, sizeof(text));
+	size_t skip = strlen(prefix);
+
+	if (length < 0)
+		return length == -ENOENT ? 0 : (int)length;
+	if (strncmp(text, prefix, skip) != 0)
+		return 0;
+	text[strcspn(text, "\n")] = '\0';
+	if (text[skip] == '\0' || strlen(text + skip) >= PATH_MAX)
+		return 0;
+	memcpy(ret, text + skip, strlen(text + skip) + 1);
+	return 1;
+}
+
+/* A folder that a pointer names, or nothing (ret->fd -1) when it is not there. */
+static int find_folder(const char *base, const char *path, struct guard_object *ret)
+{
+	int rc = guard_resolve_quick(base, path, NULL, ret);
+
+	if (rc == 0 && S_ISDIR(ret->st.st_mode))
+		return 0;
+	fence_close_fd(&ret->fd);
+	return rc == 0 || rc == -ENOENT || rc == -ENOTDIR || rc == -EACCES ? 0 : rc;
+}
+
+/* A work tree: `.git` is a file that names a folder, whose `commondir` names the
+ * repository that has the hooks. */
+static int protect_work_tree(struct guard_plan *plan, const char *root, struct fence_err *err)
+{
+	char pointer[PATH_MAX];
+	char git_path[PATH_MAX + 8];
+	struct guard_object folder = { .fd = -1 };
+	int rc;
+
+	(void)snprintf(git_path, sizeof(git_path), "%s/.git", root);
+	rc = guard_plan_protect(plan, root, ".git", false, err);
+	if (rc < 0)
+		return rc;
+	rc = read_pointer(AT_FDCWD, git_path, "gitdir: ", pointer);
+	if (rc > 0)
+		rc = find_folder(root, pointer, &folder);
+	if (rc == 0 && folder.fd >= 0)
+		rc = protect_list(plan, folder.path, guard_protected_in_git, err);
+	if (rc == 0 && folder.fd >= 0)
+		rc = guard_plan_protect(plan, folder.path, "commondir", false, err);
+	if (rc == 0 && folder.fd >= 0) {
+		owned_fd git_fd = open(folder.path, O_PATH | O_DIRECTORY | O_CLOEXEC);
+
+		fence_close_fd(&folder.fd);
+		rc = git_fd < 0 ? -errno : read_pointer(git_fd, "commondir", "", pointer);
+		if (rc > 0) {
+			memcpy(git_path, folder.path, PATH_MAX);
+			rc = find_folder(git_path, pointer, &folder);
+		}
+		if (rc == 0 && folder.fd >= 0)
+			rc = protect_list(plan, folder.path, guard_protected_in_git, err);
+	}
+	fence_close_fd(&folder.fd);
+	return rc < 0 && (err == NULL || err->code == 0)
+		       ? fence_fail(err, rc, "read what %s/.git names", root)
+		       : rc;
+}
+
+static int protect_git(struct guard_plan *plan, const char *root, struct fence_err *err)
+{
+	const char *last = strrchr(root, '/');
+	struct guard_object git = { .fd = -1 };
+	int rc;
+
+	if (strcmp(last, "/.git") == 0)
+		return protect_list(plan, root, guard_protected_in_git, err);
+	rc = guard_resolve_quick(root, ".git", NULL, &git);
+	if (rc == -ENOENT || rc == -ENOTDIR || rc == -EACCES)
+		return 0;
+	if (rc < 0)
+		return fence_fail(err, rc, "look at %s/.git", root);
+	fence_close_fd(&git.fd);
+	if (!S_ISDIR(git.st.st_mode))
+		return protect_work_tree(plan, root, err);
+	for (size_t i = 0; rc == 0 && guard_protected_in_git[i] != NULL; i++) {
+		char name[64];
+
+		/* By the name that git uses: a link on the way is pinned as well. */
+		(void)snprintf(name, sizeof(name), ".git/%s", guard_protected_in_git[i]);
+		rc = guard_plan_protect(plan, root, name, false, err);
+	}
+	return rc;
+}
+
+/* --- writable roots and the home folder ----------------------------------------------- */
+
+static int protect_roots(struct guard_plan *plan, struct fence_err *err)
+{
+	size_t count = plan->count;
+	int rc = 0;
+
+	for (size_t i = 0; rc == 0 && i < count; i++) {
+		/* The string stays where it is when the list moves. */
+		const char *root = plan->ops[i].path;
+
+		if (plan->ops[i].kind != GUARD_OP_RW || !S_ISDIR(plan->ops[i].st.st_mode))
+			continue;
+		rc = protect_git(plan, root, err);
+		if (rc == 0)
+			rc = protect_list(plan, root, guard_protected_in_root, err);
+	}
+	return rc;
+}
+
+static int protect_home(struct guard_plan *plan, const char *home, struct fence_err *err)
+{
+	int rc = 0;
+
+	for (size_t i = 0; rc == 0 && guard_protected_in_home[i] != NULL; i++) {
+		char path[PATH_MAX + 64];
+		const struct guard_op *op;
+
+		(void)snprintf(path, sizeof(path), "%s/%s", home, guard_protected_in_home[i]);
+		op = guard_plan_nearest(plan, path);
+		if (op != NULL && op->kind == GUARD_OP_RW)
+			rc = guard_plan_protect(plan, home, guard_protected_in_home[i], false, err);
+	}
+	return rc;
+}
+
+static int mask(struct guard_plan *plan, const char *base, const char *path, struct fence_err *err)
+{
+	struct guard_object object = { .fd = -1 };
+	int rc = guard_resolve_quick(base, path, NULL, &object);
+
+	if (rc == -ENOENT || rc == -ENOTDIR || rc == -EACCES)
+		return 0;
+	if (rc < 0)
+		return fence_fail(err, rc, "mask %s/%s", base, path);
+	return guard_plan_add(plan, GUARD_OP_MASK, false, &object, err);
+}
+
+static int mask_list(struct guard_plan *plan, const char *base, const char *const *list,
+		     struct fence_err *err)
+{
+	int rc = 0;
+
+	for (size_t i = 0; rc == 0 && list[i] != NULL; i++)
+		rc = mask(plan, base, list[i], err);
+	return rc;
+}
+
+static int home_defaults(struct guard_plan *plan, const char *home, struct fence_err *err)
+{
+	struct guard_object folder = { .fd = -1 };
+	int rc;
+
+	if (home == NULL || home[0] != '/')
+		return 0;
+	rc = find_folder("/", home, &folder);
+	if (rc < 0)
+		return fence_fail(err, rc, "look at the home folder %s", home);
+	if (folder.fd < 0)
+		return 0;
+	fence_close_fd(&folder.fd);
+	rc = protect_home(plan, folder.path, err);
+	return rc < 0 ? rc : mask_list(plan, folder.path, guard_masked_in_home, err);
+}
+
+static int runtime_defaults(struct guard_plan *plan, struct fence_err *err)
+{
+	const char *agent = getenv("SSH_AUTH_SOCK");
+	struct guard_object folder = { .fd = -1 };
+	char name[64];
+	int rc;
+
+	(void)snprintf(name, sizeof(name), "/run/user/%u", getuid());
+	rc = find_folder("/", name, &folder);
+	if (rc < 0)
+		return fence_fail(err, rc, "look at %s", name);
+	if (folder.fd >= 0)
+		rc = mask_list(plan, folder.path, guard_masked_in_runtime, err);
+	fence_close_fd(&folder.fd);
+	if (rc == 0 && agent != NULL && agent[0] == '/')
+		rc = mask(plan, "/", agent, err);
+	return rc;
+}
+
+int guard_plan_add_defaults(struct guard_plan *plan, struct fence_err *err)
+{
+	int rc = protect_roots(plan, err);
+
+	if (rc == 0)
+		rc = home_defaults(plan, plan->home, err);
+	/* HOME may point anywhere; root's secrets are where they are. */
+	if (rc == 0 && getuid() == 0 && (plan->home == NULL || strcmp(plan->home, "/root") != 0))
+		rc = home_defaults(plan, "/root", err);
+	if (rc == 0)
+		rc = mask_list(plan, "/", guard_masked, err);
+	return rc < 0 ? rc : runtime_defaults(plan, err);
+}

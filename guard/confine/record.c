@@ -1,0 +1,133 @@
+#include "guard/confine/record.h"
+
+#include <sched.h>
+#include <string.h>
+
+#include "fence/jsonw.h"
+
+#define SCHEMA	   "fence-guard-status/v1"
+#define LINE_BYTES 32768
+
+static void begin(struct fence_jsonw *w, char *buf, size_t size_bytes, const char *event)
+{
+	fence_jsonw_init(w, buf, size_bytes);
+	fence_jsonw_open(w, NULL, '{');
+	fence_jsonw_head(w, SCHEMA, "fence-guard");
+	fence_jsonw_string(w, "event", event);
+}
+
+static int end(struct fence_jsonw *w, int fd)
+{
+	fence_jsonw_close(w, '}');
+	return fence_jsonw_line(w, fd);
+}
+
+int guard_record_failure(int fd, const struct guard_report *report)
+{
+	char buf[LINE_BYTES];
+	struct fence_jsonw w;
+
+	begin(&w, buf, sizeof(buf), "failure");
+	fence_jsonw_string(&w, "stage", report->stage);
+	fence_jsonw_int(&w, "status", report->status);
+	fence_jsonw_int(&w, "errno", -report->err.code);
+	fence_jsonw_string(&w, "error", strerrorname_np(-report->err.code));
+	fence_jsonw_string(&w, "what", report->err.what);
+	fence_jsonw_string(&w, "why",
+			   report->err.why[0] != '\0' ? report->err.why
+						      : strerrordesc_np(-report->err.code));
+	fence_jsonw_string(&w, "path", report->path[0] == '\0' ? NULL : report->path);
+	fence_jsonw_string(&w, "hint", report->err.hint[0] == '\0' ? NULL : report->err.hint);
+	return end(&w, fd);
+}
+
+static void put_layers(struct fence_jsonw *w, const struct guard_confine *confine, bool proc_masked)
+{
+	const char *confined = confine->policy->profile->confine ? "enforced" : "off";
+
+	fence_jsonw_open(w, "layers", '{');
+	fence_jsonw_string(w, "namespaces", "enforced");
+	fence_jsonw_string(w, "mounts", proc_masked ? "degraded" : confined);
+	fence_jsonw_string(w, "capabilities", confined);
+	fence_jsonw_string(w, "seccomp", confined);
+	fence_jsonw_string(w, "landlock", "off");
+	fence_jsonw_close(w, '}');
+}
+
+static void put_namespaces(struct fence_jsonw *w, uint64_t flags)
+{
+	static const struct {
+		uint64_t flag;
+		const char *name;
+	} kinds[] = {
+		{ CLONE_NEWUSER, "user" },     { CLONE_NEWNS, "mount" }, { CLONE_NEWPID, "pid" },
+		{ CLONE_NEWNET, "net" },       { CLONE_NEWIPC, "ipc" },	 { CLONE_NEWUTS, "uts" },
+		{ CLONE_NEWCGROUP, "cgroup" },
+	};
+
+	fence_jsonw_open(w, "namespaces", '[');
+	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++)
+		if (flags & kinds[i].flag)
+			fence_jsonw_string(w, NULL, kinds[i].name);
+	fence_jsonw_close(w, ']');
+}
+
+/* Names that would make the line too long are left out, and counted. */
+static void put_list(struct fence_jsonw *w, const char *key, const struct guard_record_list *list)
+{
+	size_t left_out = 0;
+
+	fence_jsonw_open(w, key, '[');
+	for (size_t i = 0; i < list->count; i++) {
+		if (w->length_bytes + 6 * strlen(list->items[i]) + 1024 > w->size_bytes)
+			left_out++;
+		else
+			fence_jsonw_string(w, NULL, list->items[i]);
+	}
+	fence_jsonw_close(w, ']');
+	if (left_out > 0)
+		fence_jsonw_uint(w, "namesLeftOut", left_out);
+}
+
+int guard_record_exec(int fd, const struct guard_confine *confine,
+		      const struct guard_exec_record *record)
+{
+	const struct guard_policy *policy = confine->policy;
+	char buf[LINE_BYTES];
+	struct fence_jsonw w;
+
+	begin(&w, buf, sizeof(buf), "exec");
+	fence_jsonw_int(&w, "pid", record->pid);
+	fence_jsonw_int(&w, "initPid", record->init_pid);
+	fence_jsonw_string(&w, "profile", policy->profile->name);
+	put_layers(&w, confine, record->proc_masked);
+	put_namespaces(&w, guard_confine_namespaces(confine));
+	fence_jsonw_string(&w, "network", policy->net == GUARD_NET_NONE ? "none" : "host");
+	fence_jsonw_string(&w, "proc", record->proc_masked ? "masked" : "fresh");
+	put_list(&w, "absentDenied", &record->absent_denied);
+	put_list(&w, "readOnlyParents", &record->read_only_parents);
+	return end(&w, fd);
+}
+
+static int64_t ms_of(const struct timeval *time)
+{
+	return (int64_t)time->tv_sec * 1000 + time->tv_usec / 1000;
+}
+
+int guard_record_exit(int fd, const struct fence_exit *how, const struct rusage *usage,
+		      int64_t wall_ms)
+{
+	char buf[LINE_BYTES];
+	struct fence_jsonw w;
+
+	begin(&w, buf, sizeof(buf), "exit");
+	fence_jsonw_int(&w, how->signalled ? "signal" : "code", how->number);
+	fence_jsonw_bool(&w, "coreDumped", how->core);
+	fence_jsonw_int(&w, "wallMs", wall_ms);
+	fence_jsonw_open(&w, "rusage", '{');
+	fence_jsonw_int(&w, "userMs", ms_of(&usage->ru_utime));
+	fence_jsonw_int(&w, "systemMs", ms_of(&usage->ru_stime));
+	fence_jsonw_int(&w, "peakRssBytes", (int64_t)usage->ru_maxrss * 1024);
+	fence_jsonw_close(&w, '}');
+	return end(&w, fd);
+}

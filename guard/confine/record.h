@@ -1,0 +1,34 @@
+/* The lines of --status-fd: fence-guard-status/v1. */
+#ifndef GUARD_CONFINE_RECORD_H
+#define GUARD_CONFINE_RECORD_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/resource.h>
+#include <sys/types.h>
+
+#include "fence/reap.h"
+#include "guard/confine/apply.h"
+#include "guard/confine/report.h"
+
+struct guard_record_list {
+	char **items;
+	size_t count;
+};
+
+struct guard_exec_record {
+	pid_t pid; /* the command's, as the launcher sees it; 0: not known */
+	pid_t init_pid;
+	bool proc_masked;
+	struct guard_record_list absent_denied;
+	struct guard_record_list read_only_parents;
+};
+
+/* Each writes one line and returns 0 or -errno. */
+int guard_record_failure(int fd, const struct guard_report *report);
+int guard_record_exec(int fd, const struct guard_confine *confine,
+		      const struct guard_exec_record *record);
+int guard_record_exit(int fd, const struct fence_exit *how, const struct rusage *usage,
+		      int64_t wall_ms);
+
+#endif

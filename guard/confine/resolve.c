@@ -1,0 +1,226 @@
+#include "guard/confine/resolve.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/openat2.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "fence/own.h"
+#include "fence/sys.h"
+
+#define LINKS_MAX 40 /* as the kernel has it */
+
+/* base + "/" + path without "." and doubled slashes. 1: it has a "..", which only a
+ * walk can follow when links may be before it. */
+static int clean(const char *base, const char *path, char *ret)
+{
+	char whole[2 * PATH_MAX];
+	const char *at = whole;
+	size_t length = 0;
+	int dots = 0;
+	int wanted = snprintf(whole, sizeof(whole), "%s/%s", path[0] == '/' ? "" : base, path);
+
+	if (wanted < 0 || (size_t)wanted >= sizeof(whole))
+		return -ENAMETOOLONG;
+	for (;;) {
+		size_t part;
+
+		at += strspn(at, "/");
+		part = strcspn(at, "/");
+		if (part == 0)
+			break;
+		if (part == 2 && at[0] == '.' && at[1] == '.')
+			dots = 1;
+		if (part != 1 || at[0] != '.') {
+			if (length + part + 2 > PATH_MAX)
+				return -ENAMETOOLONG;
+			ret[length++] = '/';
+			memcpy(ret + length, at, part);
+			length += part;
+		}
+		at += part;
+	}
+	if (length == 0)
+		ret[length++] = '/';
+	ret[length] = '\0';
+	return dots;
+}
+
+/* --- the walk --------------------------------------------------------------------- */
+
+struct walk {
+	char rest[2 * PATH_MAX]; /* what is still to go */
+	unsigned int links;
+	const struct guard_link_watch *watch;
+	struct guard_object *at; /* where we stand */
+};
+
+static int stand_on_root(struct guard_object *at)
+{
+	int fd = open("/", O_PATH | O_DIRECTORY | O_CLOEXEC);
+
+	if (fd < 0)
+		return -errno;
+	fence_close_fd(&at->fd);
+	at->fd = fd;
+	memcpy(at->path, "/", 2);
+	return fstat(fd, &at->st) < 0 ? -errno : 0;
+}
+
+static int path_push(char *path, const char *name)
+{
+	size_t length = strcmp(path, "/") == 0 ? 0 : strlen(path);
+
+	if (length + strlen(name) + 2 > PATH_MAX)
+		return -ENAMETOOLONG;
+	path[length] = '/';
+	memcpy(path + length + 1, name, strlen(name) + 1);
+	return 0;
+}
+
+static void path_pop(char *path)
+{
+	char *slash = strrchr(path, '/');
+
+	slash[slash == path ? 1 : 0] = '\0';
+}
+
+static int follow(struct walk *walk, const struct guard_object *link)
+{
+	char target[PATH_MAX];
+	char rest[sizeof(walk->rest)];
+	ssize_t length = readlinkat(link->fd, "", target, sizeof(target) - 1);
+	int wanted;
+
+	if (length < 0)
+		return -errno;
+	target[length] = '\0';
+	if (++walk->links > LINKS_MAX)
+		return -ELOOP;
+	if (walk->watch != NULL) {
+		int rc = walk->watch->seen(walk->watch->arg, link);
+
+		if (rc < 0)
+			return rc;
+	}
+	wanted = snprintf(rest, sizeof(rest), "%s/%s", target, walk->rest);
+	if (wanted < 0 || (size_t)wanted >= sizeof(rest))
+		return -ENAMETOOLONG;
+	memcpy(walk->rest, rest, (size_t)wanted + 1);
+	return target[0] == '/' ? stand_on_root(walk->at) : 0;
+}
+
+static int step(struct walk *walk, const char *name)
+{
+	struct guard_object next = { .fd = -1 };
+	owned_fd fd = -1;
+	int rc = 0;
+
+	next.fd = openat(walk->at->fd, name, O_PATH | O_NOFOLLOW | O_CLOEXEC);
+	fd = next.fd;
+	if (fd < 0 || fstat(fd, &next.st) < 0)
+		return -errno;
+	memcpy(next.path, walk->at->path, sizeof(next.path));
+	if (strcmp(name, "..") == 0)
+		path_pop(next.path);
+	else
+		rc = path_push(next.path, name);
+	if (rc < 0)
+		return rc;
+	if (S_ISLNK(next.st.st_mode))
+		return follow(walk, &next);
+	fence_close_fd(&walk->at->fd);
+	*walk->at = next;
+	(void)fence_take_fd(&fd);
+	return 0;
+}
+
+static int walk_rest(struct walk *walk)
+{
+	char name[NAME_MAX + 1];
+	int rc;
+
+	for (;;) {
+		size_t skip = strspn(walk->rest, "/");
+		size_t length = strcspn(walk->rest + skip, "/");
+
+		if (length == 0)
+			return 0;
+		if (length > NAME_MAX)
+			return -ENAMETOOLONG;
+		memcpy(name, walk->rest + skip, length);
+		name[length] = '\0';
+		memmove(walk->rest, walk->rest + skip + length,
+			strlen(walk->rest + skip + length) + 1);
+		rc = strcmp(name, ".") == 0 ? 0 : step(walk, name);
+		if (rc < 0)
+			return rc;
+	}
+}
+
+int guard_resolve(const char *base, const char *path, const struct guard_link_watch *watch,
+		  struct guard_object *ret)
+{
+	struct walk walk = { .watch = watch, .at = ret };
+	int rc;
+	int wanted =
+		snprintf(walk.rest, sizeof(walk.rest), "%s/%s", path[0] == '/' ? "" : base, path);
+
+	ret->fd = -1;
+	if (wanted < 0 || (size_t)wanted >= sizeof(walk.rest))
+		return -ENAMETOOLONG;
+	rc = stand_on_root(ret);
+	return rc < 0 ? rc : walk_rest(&walk);
+}
+
+int guard_resolve_quick(const char *base, const char *path, const struct guard_link_watch *watch,
+			struct guard_object *ret)
+{
+	int rc = clean(base, path, ret->path);
+	int fd = -1;
+
+	ret->fd = -1;
+	if (rc < 0)
+		return rc;
+	if (rc == 0)
+		fd = fence_openat2(AT_FDCWD, ret->path, O_PATH | O_CLOEXEC, 0,
+				   RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS);
+	if (rc == 1 || fd == -ELOOP || fd == -ENOSYS || fd == -EPERM) {
+		rc = guard_resolve(base, path, watch, ret);
+		if (rc < 0)
+			fence_close_fd(&ret->fd);
+		return rc;
+	}
+	if (fd < 0)
+		return fd;
+	ret->fd = fd;
+	return fstat(fd, &ret->st) < 0 ? -errno : 0;
+}
+
+int guard_reopen(const char *path, const struct stat *wanted)
+{
+	struct stat st;
+	owned_fd fd = fence_openat2(AT_FDCWD, path, O_PATH | O_NOFOLLOW | O_CLOEXEC, 0,
+				    RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS);
+
+	/* Where there is no openat2, the comparison alone decides. */
+	if (fd == -ENOSYS || fd == -EPERM)
+		fd = open(path, O_PATH | O_NOFOLLOW | O_CLOEXEC);
+	else if (fd < 0)
+		return fd;
+	if (fd < 0 || fstat(fd, &st) < 0)
+		return -errno;
+	if (st.st_dev != wanted->st_dev || st.st_ino != wanted->st_ino)
+		return -ESTALE;
+	return fence_take_fd(&fd);
+}
+
+bool guard_path_within(const char *below, const char *dir)
+{
+	size_t length = strlen(dir);
+
+	if (strcmp(dir, "/") == 0)
+		return true;
+	return strncmp(below, dir, length) == 0 && (below[length] == '/' || below[length] == '\0');
+}

@@ -1,0 +1,40 @@
+/* From a path as somebody wrote it to the object that it names, once. */
+#ifndef GUARD_CONFINE_RESOLVE_H
+#define GUARD_CONFINE_RESOLVE_H
+
+#include <limits.h>
+#include <stdbool.h>
+#include <sys/stat.h>
+
+struct guard_object {
+	char path[PATH_MAX]; /* absolute, without links, dots or doubled slashes */
+	int fd;		     /* O_PATH, the caller's to close; -1: none */
+	struct stat st;
+};
+
+/* Told of every symbolic link on the way: its own path (without links before it),
+ * and an O_PATH descriptor of the link itself, good during the call. */
+struct guard_link_watch {
+	int (*seen)(void *arg, const struct guard_object *link);
+	void *arg;
+};
+
+/* `base` is absolute and without links; `path` is relative to it or absolute.
+ * `watch` may be NULL. On -ENOENT (and -ENOTDIR, -EACCES) *ret is the nearest
+ * ancestor that there is, and with it its descriptor. */
+int guard_resolve(const char *base, const char *path, const struct guard_link_watch *watch,
+		  struct guard_object *ret);
+
+/* The same without telling where a missing path ends: -ENOENT leaves ret->fd at -1.
+ * One system call where no link is on the way. */
+int guard_resolve_quick(const char *base, const char *path, const struct guard_link_watch *watch,
+			struct guard_object *ret);
+
+/* Opens a path of that kind again, in the tree as it is now: it must be the same
+ * object, else -ESTALE. Returns an O_PATH descriptor. */
+int guard_reopen(const char *path, const struct stat *wanted);
+
+/* `below` is `dir` or lies below it. Both are absolute and without links. */
+bool guard_path_within(const char *below, const char *dir);
+
+#endif

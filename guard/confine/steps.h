@@ -1,0 +1,30 @@
+/* The steps that are not mounts. Each does one thing to this process and is a row
+ * of apply.c's table. */
+#ifndef GUARD_CONFINE_STEPS_H
+#define GUARD_CONFINE_STEPS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "fence/err.h"
+
+/* We have all that it takes to confine without a user namespace. */
+bool guard_is_privileged(void);
+
+/* In a new user namespace: the caller's own uid and gid, mapped to themselves. */
+int guard_map_self(uid_t uid, gid_t gid, struct fence_err *err);
+
+/* Why no namespace could be had, as a hint: reads the host's settings. */
+void guard_hint_namespaces(struct fence_err *err);
+
+/* Brings lo up in this network namespace. */
+int guard_lo_up(struct fence_err *err);
+
+/* Drops every capability that is not in `keep`, from every set and for good. */
+int guard_drop_caps(uint64_t keep, struct fence_err *err);
+
+/* no_new_privs, then the filter that was made at build time. */
+int guard_load_filter(bool with_userns, struct fence_err *err);
+
+#endif

@@ -1,0 +1,238 @@
+#include "guard/exec.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <unistd.h>
+
+#include "fence/own.h"
+#include "guard/confine/launch.h"
+#include "guard/policy/policy.h"
+
+struct conf {
+	struct guard_policy policy;
+	const char *profile;
+	int net; /* -1: as the profile has it */
+	bool allow_userns;
+	uint64_t keep_caps;
+};
+
+/* --- one function a row ----------------------------------------------------------------- */
+
+static int set_profile(void *conf, const char *value, struct fence_err *err)
+{
+	(void)err;
+	((struct conf *)conf)->profile = value;
+	return 0;
+}
+
+static int add_rule(void *conf, enum guard_access access, const char *value, struct fence_err *err)
+{
+	return guard_policy_add_rule(&((struct conf *)conf)->policy, access, value, err);
+}
+
+static int add_rw(void *conf, const char *value, struct fence_err *err)
+{
+	return add_rule(conf, GUARD_RW, value, err);
+}
+
+static int add_ro(void *conf, const char *value, struct fence_err *err)
+{
+	return add_rule(conf, GUARD_RO, value, err);
+}
+
+static int add_tmpfs(void *conf, const char *value, struct fence_err *err)
+{
+	return add_rule(conf, GUARD_TMPFS, value, err);
+}
+
+static int add_deny(void *conf, const char *value, struct fence_err *err)
+{
+	return add_rule(conf, GUARD_DENY, value, err);
+}
+
+static int add_protect(void *conf, const char *value, struct fence_err *err)
+{
+	return add_rule(conf, GUARD_PROTECT, value, err);
+}
+
+static int allow_hardlinks(void *conf, const char *value, struct fence_err *err)
+{
+	(void)value;
+	(void)err;
+	((struct conf *)conf)->policy.allow_hardlinks = true;
+	return 0;
+}
+
+static int set_net(void *conf, const char *value, struct fence_err *err)
+{
+	(void)err;
+	((struct conf *)conf)->net = fence_opt_choice("none|host", value);
+	return 0;
+}
+
+static int allow_userns(void *conf, const char *value, struct fence_err *err)
+{
+	(void)value;
+	(void)err;
+	((struct conf *)conf)->allow_userns = true;
+	return 0;
+}
+
+static int keep_cap(void *conf, const char *value, struct fence_err *err)
+{
+	int number = guard_cap_number(value);
+
+	if (number < 0) {
+		fence_fail_why(err, -EINVAL, "no such capability", "%s", value);
+		return fence_hint(err, "names are those of capabilities(7)"), -EINVAL;
+	}
+	((struct conf *)conf)->keep_caps |= UINT64_C(1) << number;
+	return 0;
+}
+
+static int env_all(void *conf, const char *value, struct fence_err *err)
+{
+	(void)value;
+	(void)err;
+	((struct conf *)conf)->policy.env_all = true;
+	return 0;
+}
+
+static int add_env(void *conf, const char *value, struct fence_err *err)
+{
+	return guard_policy_add_env(&((struct conf *)conf)->policy, value, false, err);
+}
+
+static int add_unset(void *conf, const char *value, struct fence_err *err)
+{
+	return guard_policy_add_env(&((struct conf *)conf)->policy, value, true, err);
+}
+
+static int open_fd(const char *value, int *ret, struct fence_err *err)
+{
+	long long number;
+	int rc = fence_opt_number(value, 0, INT_MAX, &number, err);
+
+	if (rc < 0)
+		return rc;
+	if (fcntl((int)number, F_GETFD) < 0)
+		return fence_fail(err, -errno, "descriptor %s", value);
+	*ret = (int)number;
+	return 0;
+}
+
+static int keep_fd(void *conf, const char *value, struct fence_err *err)
+{
+	int fd = -1;
+	int rc = open_fd(value, &fd, err);
+
+	/* 0 to 2 are kept in any case. */
+	if (rc < 0 || fd <= 2)
+		return rc;
+	return guard_policy_keep_fd(&((struct conf *)conf)->policy, fd, err);
+}
+
+static int set_cwd(void *conf, const char *value, struct fence_err *err)
+{
+	(void)err;
+	((struct conf *)conf)->policy.cwd = value;
+	return 0;
+}
+
+static int set_status_fd(void *conf, const char *value, struct fence_err *err)
+{
+	return open_fd(value, &((struct conf *)conf)->policy.status_fd, err);
+}
+
+static const struct fence_opt options[] = {
+	{ 0, "profile", "NAME", "what is confined when nothing else is said (gate)", set_profile,
+	  "gate|chromium|none" },
+	{ 0, "rw", "PATH", "may be read and written", add_rw, NULL },
+	{ 0, "ro", "PATH", "may be read; shows what would be hidden", add_ro, NULL },
+	{ 0, "tmpfs", "PATH", "an empty folder in memory", add_tmpfs, NULL },
+	{ 0, "deny", "PATH", "may be neither read nor written", add_deny, NULL },
+	{ 0, "protect", "PATH", "stays as it is inside a writable folder", add_protect, NULL },
+	{ 0, "allow-hardlinks", NULL, "go on although a closed file has a second name",
+	  allow_hardlinks, NULL },
+	{ 0, "net", "MODE", "the network: its own with lo alone, or the host's", set_net,
+	  "none|host" },
+	{ 0, "allow-userns", NULL, "let the command make user namespaces (browsers)", allow_userns,
+	  NULL },
+	{ 0, "keep-cap", "NAME", "a capability to keep when started as root", keep_cap, NULL },
+	{ 0, "env-all", NULL, "pass the whole environment", env_all, NULL },
+	{ 0, "env", "NAME[=VALUE]", "pass or set a variable", add_env, NULL },
+	{ 0, "unset", "NAME", "do not pass a variable", add_unset, NULL },
+	{ 0, "keep-fd", "N", "leave a descriptor open", keep_fd, NULL },
+	{ 0, "cwd", "DIR", "work there; it may be written", set_cwd, NULL },
+	{ 0, "status-fd", "N", "write JSON lines about start and end there", set_status_fd, NULL },
+};
+
+const struct fence_cli guard_exec_cli = {
+	.program = "fence-guard",
+	.verb = "exec",
+	.summary = "run a command that can do only what is allowed",
+	.operands = "-- COMMAND [ARG...]",
+	.opts = options,
+	.count = sizeof(options) / sizeof(options[0]),
+	.notes = "Without options: everything is read-only but the working directory, /tmp\n"
+		 "is private, there is no network, secrets of the home folder are hidden.\n"
+		 "\n"
+		 "Exit status: the command's, 128+n if it died of signal n; 125 it could not\n"
+		 "be confined, 126 not be executed, 127 not be found.\n"
+		 "\n"
+		 "Example:\n"
+		 "  fence-guard exec --ro ~/.npmrc --protect Makefile -- make test\n",
+};
+
+/* --- the verb ------------------------------------------------------------------------- */
+
+static int settle_policy(struct conf *conf, struct fence_err *err)
+{
+	int rc = guard_policy_set_profile(&conf->policy, conf->profile, err);
+
+	if (rc < 0)
+		return rc;
+	if (conf->net >= 0)
+		conf->policy.net = (enum guard_net)conf->net;
+	conf->policy.allow_userns |= conf->allow_userns;
+	conf->policy.keep_caps |= conf->keep_caps;
+	return guard_policy_check(&conf->policy, err);
+}
+
+static int run(struct conf *conf, char *const *argv, struct fence_err *err)
+{
+	owned_mem char **envp = NULL;
+	int rc = settle_policy(conf, err);
+
+	if (rc < 0)
+		return 125;
+	if (argv[0] == NULL) {
+		fence_fail_why(err, -EINVAL, "no command", "nothing to run");
+		(void)fence_hint(err, "see fence-guard exec --help");
+		return 125;
+	}
+	rc = guard_policy_environ(&conf->policy, environ, &envp);
+	if (rc < 0) {
+		fence_fail(err, rc, "make the environment");
+		return 125;
+	}
+	return guard_launch(&conf->policy, argv, envp, err);
+}
+
+int guard_exec_main(int argc, char *const *argv, struct fence_text *text, struct fence_err *err)
+{
+	struct conf conf = { .profile = "gate", .net = -1 };
+	int rest = 0;
+	int answer;
+	int status = 0;
+
+	guard_policy_init(&conf.policy);
+	answer = fence_opts_parse(&guard_exec_cli, argc, argv, &conf, &rest, text, err);
+	if (answer < 0)
+		status = 125;
+	else if (answer == FENCE_OPTS_PARSED)
+		status = run(&conf, argv + rest, err);
+	guard_policy_free(&conf.policy);
+	return status;
+}

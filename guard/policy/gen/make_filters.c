@@ -1,0 +1,294 @@
+/* Makes the seccomp filters at build time: C text on standard output.
+ *
+ * A filter is a prologue of ours and then libseccomp's program for the table in
+ * policy/calls.h. The prologue answers what libseccomp cannot say: x32 numbers and
+ * numbers above the table are ENOSYS (libseccomp would kill), and an argument is
+ * compared by its low 32 bits alone (the kernel cuts ioctl's command to 32 bits, so
+ * TIOCSTI | 1<<32 is TIOCSTI). libseccomp sorts the rest into a balanced tree. */
+#include <errno.h>
+#include <linux/audit.h>
+#include <linux/filter.h>
+#include <linux/netlink.h>
+#include <linux/seccomp.h>
+#include <sched.h>
+#include <seccomp.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <sys/personality.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "guard/policy/calls.h"
+
+#if __BYTE_ORDER__ != __ORDER_LITTLE_ENDIAN__
+#error "the low half of an argument lies elsewhere on this machine"
+#endif
+
+#define PROGRAM_MAX 4096
+#define SKIPPED_NR  0xffffffffU /* what a tracer writes to have a call skipped */
+
+/* Missing in older headers. */
+#ifndef CLONE_NEWTIME
+#define CLONE_NEWTIME 0x00000080
+#endif
+#define PROTO_DCCP  33
+#define PROTO_SCTP  132
+#define PROTO_SMC   256
+#define PROTO_MPTCP 262
+#define TYPE_DCCP   6
+#define TYPE_PACKET 10
+#define TYPE_MASK   0xf
+
+#define ALLOW	      SECCOMP_RET_ALLOW
+#define REFUSE(error) (SECCOMP_RET_ERRNO | ((error)&SECCOMP_RET_DATA))
+
+struct program {
+	struct sock_filter line[PROGRAM_MAX];
+	size_t count;
+};
+
+static void die(const char *what)
+{
+	fprintf(stderr, "make_filters: %s\n", what);
+	exit(1);
+}
+
+/* --- the prologue's few instructions ---------------------------------------------- */
+
+static size_t emit(struct program *p, unsigned int code, unsigned int k, unsigned int jt,
+		   unsigned int jf)
+{
+	if (p->count == PROGRAM_MAX || jt > 255 || jf > 255)
+		die("the program is too long");
+	p->line[p->count] = (struct sock_filter){
+		.code = (unsigned short)code,
+		.jt = (unsigned char)jt,
+		.jf = (unsigned char)jf,
+		.k = k,
+	};
+	return p->count++;
+}
+
+static void load(struct program *p, size_t offset)
+{
+	emit(p, BPF_LD | BPF_W | BPF_ABS, (unsigned int)offset, 0, 0);
+}
+
+static void load_arg(struct program *p, unsigned int number)
+{
+	load(p, offsetof(struct seccomp_data, args) + 8 * number);
+}
+
+static void answer(struct program *p, unsigned int action)
+{
+	emit(p, BPF_RET | BPF_K, action, 0, 0);
+}
+
+static void answer_if(struct program *p, unsigned int test, unsigned int k, unsigned int action)
+{
+	emit(p, BPF_JMP | test | BPF_K, k, 0, 1);
+	answer(p, action);
+}
+
+static void answer_if_equal(struct program *p, unsigned int k, unsigned int action)
+{
+	answer_if(p, BPF_JEQ, k, action);
+}
+
+/* `if (accumulator == k) { ... }`: what comes until end_if is jumped over else. */
+static size_t begin_if_equal(struct program *p, unsigned int k)
+{
+	return emit(p, BPF_JMP | BPF_JEQ | BPF_K, k, 0, 0);
+}
+
+static void end_if(struct program *p, size_t begin)
+{
+	size_t skip = p->count - begin - 1;
+
+	if (skip > 255)
+		die("a block is too long");
+	p->line[begin].jf = (unsigned char)skip;
+}
+
+/* --- calls whose arguments decide --------------------------------------------------- */
+
+static void judge_ioctl(struct program *p, bool userns)
+{
+	(void)userns;
+	load_arg(p, 1);
+	answer_if_equal(p, TIOCSTI, REFUSE(EPERM));
+	answer_if_equal(p, TIOCLINUX, REFUSE(EPERM));
+	answer(p, ALLOW);
+}
+
+static void judge_new_namespaces(struct program *p, bool userns)
+{
+	unsigned int refused = CLONE_NEWNS | CLONE_NEWUTS | CLONE_NEWCGROUP;
+
+	if (!userns)
+		refused |= CLONE_NEWUSER | CLONE_NEWPID | CLONE_NEWNET | CLONE_NEWIPC;
+	load_arg(p, 0);
+	answer_if(p, BPF_JSET, refused, REFUSE(EPERM));
+	answer(p, ALLOW);
+}
+
+/* clone has its exit signal where unshare has CLONE_NEWTIME. */
+static void judge_unshare(struct program *p, bool userns)
+{
+	load_arg(p, 0);
+	answer_if(p, BPF_JSET, CLONE_NEWTIME, REFUSE(EPERM));
+	judge_new_namespaces(p, userns);
+}
+
+static void judge_personality(struct program *p, bool userns)
+{
+	static const unsigned int allowed[] = {
+		PER_LINUX,	   PER_LINUX32, UNAME26, UNAME26 | PER_LINUX32,
+		ADDR_NO_RANDOMIZE, 0xffffffff, /* only asks */
+	};
+
+	(void)userns;
+	load_arg(p, 0);
+	for (size_t i = 0; i < sizeof(allowed) / sizeof(allowed[0]); i++)
+		answer_if_equal(p, allowed[i], ALLOW);
+	answer(p, REFUSE(EPERM));
+}
+
+static void judge_inet(struct program *p)
+{
+	static const unsigned int types[] = { SOCK_RAW, SOCK_SEQPACKET, TYPE_DCCP, TYPE_PACKET };
+	static const unsigned int protocols[] = { PROTO_DCCP, PROTO_SCTP, PROTO_SMC, PROTO_MPTCP };
+
+	load_arg(p, 1);
+	emit(p, BPF_ALU | BPF_AND | BPF_K, TYPE_MASK, 0, 0);
+	for (size_t i = 0; i < sizeof(types) / sizeof(types[0]); i++)
+		answer_if_equal(p, types[i], REFUSE(EPROTONOSUPPORT));
+	load_arg(p, 2);
+	for (size_t i = 0; i < sizeof(protocols) / sizeof(protocols[0]); i++)
+		answer_if_equal(p, protocols[i], REFUSE(EPROTONOSUPPORT));
+	answer(p, ALLOW);
+}
+
+static void judge_socket(struct program *p, bool userns)
+{
+	static const unsigned int inet[] = { AF_INET, AF_INET6 };
+	size_t begin;
+
+	(void)userns;
+	load_arg(p, 0);
+	answer_if_equal(p, AF_UNIX, ALLOW);
+	for (size_t i = 0; i < 2; i++) {
+		begin = begin_if_equal(p, inet[i]);
+		judge_inet(p);
+		end_if(p, begin);
+	}
+	begin = begin_if_equal(p, AF_NETLINK);
+	load_arg(p, 2);
+	answer_if_equal(p, NETLINK_ROUTE, ALLOW);
+	answer(p, REFUSE(EPROTONOSUPPORT));
+	end_if(p, begin);
+	answer(p, REFUSE(EAFNOSUPPORT));
+}
+
+static const struct {
+	const char *name;
+	void (*judge)(struct program *p, bool userns);
+} judged[] = {
+	{ "ioctl", judge_ioctl },
+	{ "clone", judge_new_namespaces },
+	{ "unshare", judge_unshare },
+	{ "socket", judge_socket },
+	{ "personality", judge_personality },
+};
+
+static int number_of(const char *name)
+{
+	int nr = seccomp_syscall_resolve_name(name);
+
+	if (nr == __NR_SCMP_ERROR) {
+		fprintf(stderr, "make_filters: %s: unknown system call\n", name);
+		exit(1);
+	}
+	return nr;
+}
+
+static void emit_prologue(struct program *p, bool userns)
+{
+	size_t begin;
+
+	load(p, offsetof(struct seccomp_data, arch));
+	emit(p, BPF_JMP | BPF_JEQ | BPF_K, seccomp_arch_native(), 1, 0);
+	answer(p, SECCOMP_RET_KILL_PROCESS);
+	load(p, offsetof(struct seccomp_data, nr));
+	answer_if_equal(p, SKIPPED_NR, ALLOW);
+	answer_if(p, BPF_JGT, GUARD_KNOWN_MAX, REFUSE(ENOSYS));
+	for (size_t i = 0; i < sizeof(judged) / sizeof(judged[0]); i++) {
+		begin = begin_if_equal(p, (unsigned int)number_of(judged[i].name));
+		judged[i].judge(p, userns);
+		end_if(p, begin);
+	}
+}
+
+/* --- the table, by libseccomp --------------------------------------------------------- */
+
+static void add_table(scmp_filter_ctx ctx, bool userns)
+{
+	for (size_t i = 0; i < sizeof(guard_calls) / sizeof(guard_calls[0]); i++) {
+		const struct guard_call *call = &guard_calls[i];
+		int nr = number_of(call->name);
+
+		/* Negative: a call that this architecture never had. */
+		if (nr < 0 || (userns && call->with_userns))
+			continue;
+		if (seccomp_rule_add(ctx, SCMP_ACT_ERRNO((unsigned int)call->error), nr, 0) < 0)
+			die(call->name);
+	}
+}
+
+static void append_table(struct program *p, bool userns)
+{
+	scmp_filter_ctx ctx = seccomp_init(SCMP_ACT_ALLOW);
+	int fd = memfd_create("filter", MFD_CLOEXEC);
+	ssize_t got;
+
+	if (ctx == NULL || fd < 0)
+		die("no memory");
+	if (seccomp_attr_set(ctx, SCMP_FLTATR_ACT_BADARCH, SCMP_ACT_KILL_PROCESS) < 0 ||
+	    seccomp_attr_set(ctx, SCMP_FLTATR_CTL_OPTIMIZE, 2) < 0)
+		die("libseccomp is older than 2.5");
+	add_table(ctx, userns);
+	if (seccomp_export_bpf(ctx, fd) < 0 || lseek(fd, 0, SEEK_SET) < 0)
+		die("export failed");
+	got = read(fd, p->line + p->count, sizeof(p->line) - p->count * sizeof(p->line[0]));
+	if (got <= 0 || (size_t)got % sizeof(p->line[0]) != 0)
+		die("the exported program does not fit");
+	p->count += (size_t)got / sizeof(p->line[0]);
+	(void)close(fd);
+	seccomp_release(ctx);
+}
+
+static void print_filter(const char *name, bool userns)
+{
+	static struct program p;
+
+	p.count = 0;
+	emit_prologue(&p, userns);
+	append_table(&p, userns);
+	printf("static const struct sock_filter %s[] = {\n", name);
+	for (size_t i = 0; i < p.count; i++)
+		printf("\t{ 0x%02x, %u, %u, 0x%08x },\n", p.line[i].code, p.line[i].jt,
+		       p.line[i].jf, p.line[i].k);
+	printf("};\n");
+}
+
+int main(void)
+{
+	printf("/* Made by guard/policy/gen/make_filters.c from guard/policy/calls.h. */\n");
+	print_filter("filter_default", false);
+	print_filter("filter_userns", true);
+	return ferror(stdout) || fflush(stdout) != 0;
+}
