@@ -14,6 +14,9 @@ static const struct row rows[REASON_COUNT] = {
 	[REASON_PENDING] = { "pending", false, "" },
 	[REASON_UNPROVEN] = { "unproven", false, "" },
 	[REASON_WEAKENED] = { "weakened", false, "" },
+	[REASON_RUNNING_AS_ROOT] = { "running_as_root", true,
+				     "keep CAP_SETUID and CAP_SETGID, so that root can become the "
+				     "browser's user" },
 	[REASON_NO_USABLE_SANDBOX] = { "no_usable_sandbox", true,
 				       "allow user namespaces for this user" },
 	[REASON_USERNS_DENIED_SECCOMP] = { "userns_denied_seccomp", true,

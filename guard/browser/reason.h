@@ -11,6 +11,7 @@ enum reason {
 	REASON_UNPROVEN,
 	REASON_WEAKENED,
 	/* The kernel, or what confines us, does not let Chromium's sandbox be. */
+	REASON_RUNNING_AS_ROOT,
 	REASON_NO_USABLE_SANDBOX,
 	REASON_USERNS_DENIED_SECCOMP,
 	REASON_USERNS_DENIED_APPARMOR,

@@ -1,0 +1,270 @@
+#include "guard/browser/folder.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/random.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "fence/own.h"
+
+#define NAME_LETTERS 8
+/* Chromium puts org.chromium.Chromium.XXXXXX/SingletonSocket below root/tmp, and a
+ * socket's path has 107 bytes. */
+#define BASE_MAX   (FOLDER_ROOT_MAX - 14)
+#define DEPTH_MAX  64
+#define FRESH_MAX  64 /* entries that a client may have put into a new profile */
+#define FRESH_DEEP 4
+
+/* --- the private root ------------------------------------------------------------- */
+
+static const char *const inside[] = {
+	"home",
+	"home/.config",
+	"home/.cache",
+	"home/.local",
+	"home/.local/share",
+	"home/.local/state",
+	"tmp",
+	"run",
+	"crash",
+	"profile",
+};
+
+static int make_inside(const char *root)
+{
+	owned_fd fd = open(root, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+
+	if (fd < 0)
+		return -errno;
+	for (size_t i = 0; i < sizeof(inside) / sizeof(inside[0]); i++)
+		if (mkdirat(fd, inside[i], 0700) < 0)
+			return -errno;
+	return 0;
+}
+
+static int make_in(const char *tmp, char ret_root[FOLDER_ROOT_MAX])
+{
+	static const char letters[] = "abcdefghijklmnopqrstuvwxyz234567";
+	uint8_t random[NAME_LETTERS];
+	char name[NAME_LETTERS + 1] = "";
+	int rc;
+
+	if (getrandom(random, sizeof(random), 0) != sizeof(random))
+		return -EIO;
+	for (int i = 0; i < NAME_LETTERS; i++)
+		name[i] = letters[random[i] % 32];
+	(void)snprintf(ret_root, FOLDER_ROOT_MAX, "%.*s/fc-%s", BASE_MAX, tmp, name);
+	/* mkdir never follows a link that stands there, and fails if anything does. */
+	if (mkdir(ret_root, 0700) < 0)
+		return -errno;
+	rc = make_inside(ret_root);
+	if (rc < 0)
+		(void)folder_remove(ret_root);
+	return rc;
+}
+
+int folder_make_root(const char *tmp, char ret_root[FOLDER_ROOT_MAX])
+{
+	if (tmp != NULL && tmp[0] == '/' && strlen(tmp) <= BASE_MAX && make_in(tmp, ret_root) == 0)
+		return 0;
+	return make_in("/tmp", ret_root);
+}
+
+/* --- removing --------------------------------------------------------------------- */
+
+static int remove_inside(int dir_fd, unsigned int depth);
+
+static int remove_entry(int dir_fd, const char *name, unsigned int depth)
+{
+	int rc = 0;
+
+	if (unlinkat(dir_fd, name, 0) == 0 || errno == ENOENT)
+		return 0;
+	if (errno != EISDIR && errno != EPERM)
+		return -errno;
+	if (depth > 0) {
+		int fd = openat(dir_fd, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+
+		if (fd < 0)
+			return -errno;
+		rc = remove_inside(fd, depth - 1);
+	}
+	if (unlinkat(dir_fd, name, AT_REMOVEDIR) < 0 && errno != ENOENT)
+		return rc < 0 ? rc : -errno;
+	return 0;
+}
+
+/* Takes `dir_fd`. Goes on after a failure: what can be removed is. */
+static int remove_inside(int dir_fd, unsigned int depth)
+{
+	DIR *list = fdopendir(dir_fd);
+	int first = 0;
+
+	if (list == NULL) {
+		int rc = -errno;
+
+		(void)close(dir_fd);
+		return rc;
+	}
+	for (const struct dirent *e = readdir(list); e != NULL; e = readdir(list)) {
+		int rc;
+
+		if (strcmp(e->d_name, ".") == 0 || strcmp(e->d_name, "..") == 0)
+			continue;
+		rc = remove_entry(dirfd(list), e->d_name, depth);
+		if (rc < 0 && first == 0)
+			first = rc;
+	}
+	(void)closedir(list);
+	return first;
+}
+
+int folder_remove(const char *path)
+{
+	owned_fd fd = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	struct stat st;
+	int rc;
+
+	if (fd < 0)
+		return errno == ENOENT ? 0 : -errno;
+	if (fstat(fd, &st) < 0)
+		return -errno;
+	if (st.st_uid != geteuid())
+		return -EPERM;
+	rc = remove_inside(fence_take_fd(&fd), DEPTH_MAX);
+	if (rmdir(path) < 0 && errno != ENOENT)
+		return rc < 0 ? rc : -errno;
+	return 0;
+}
+
+/* --- the client's profile ----------------------------------------------------------- */
+
+struct hand_over {
+	const struct identity *identity;
+	unsigned int entries_left;
+	bool acts; /* false: only looks */
+};
+
+/* A second name of a file may be one that somebody else put here for us to give
+ * away; a folder that others may write to is not the caller's alone. */
+static bool is_callers_own(const struct stat *st)
+{
+	if (st->st_uid != geteuid())
+		return false;
+	if (S_ISDIR(st->st_mode))
+		return (st->st_mode & (S_IWGRP | S_IWOTH)) == 0;
+	return S_ISREG(st->st_mode) && st->st_nlink == 1;
+}
+
+static int give(const struct hand_over *how, int fd)
+{
+	if (!how->acts)
+		return 0;
+	/* AT_EMPTY_PATH: the very thing that was looked at, whatever its name is now. */
+	if (fchownat(fd, "", how->identity->uid, how->identity->gid, AT_EMPTY_PATH) < 0)
+		return -errno;
+	return 0;
+}
+
+static int walk(struct hand_over *how, int fd, unsigned int depth);
+
+static int walk_entry(struct hand_over *how, int dir_fd, const char *name, unsigned int depth)
+{
+	owned_fd fd = openat(dir_fd, name, O_PATH | O_NOFOLLOW | O_CLOEXEC);
+
+	if (fd < 0)
+		return -errno;
+	if (how->entries_left-- == 0 || depth == 0)
+		return -EPERM;
+	return walk(how, fd, depth - 1);
+}
+
+static int walk_list(struct hand_over *how, int dir_fd, unsigned int depth)
+{
+	int fd = openat(dir_fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	DIR *list = fd < 0 ? NULL : fdopendir(fd);
+	int rc = 0;
+
+	if (list == NULL)
+		return -errno;
+	for (const struct dirent *e = readdir(list); e != NULL && rc == 0; e = readdir(list))
+		if (strcmp(e->d_name, ".") != 0 && strcmp(e->d_name, "..") != 0)
+			rc = walk_entry(how, dirfd(list), e->d_name, depth);
+	(void)closedir(list);
+	return rc;
+}
+
+/* The folder itself goes last: while it is the caller's, nobody else can put
+ * anything into it. */
+static int walk(struct hand_over *how, int fd, unsigned int depth)
+{
+	struct stat st;
+	int rc = 0;
+
+	if (fstat(fd, &st) < 0)
+		return -errno;
+	if (!is_callers_own(&st))
+		return -EPERM;
+	if (S_ISDIR(st.st_mode))
+		rc = walk_list(how, fd, depth);
+	return rc < 0 ? rc : give(how, fd);
+}
+
+/* Only below a folder of the caller's, or one like /tmp. */
+static int make_profile(const char *profile, const struct identity *identity)
+{
+	char parent[4096];
+	size_t length = strlen(profile);
+	owned_fd fd = -1;
+	struct stat st;
+
+	while (length > 1 && profile[length - 1] == '/')
+		length--;
+	while (length > 0 && profile[length - 1] != '/')
+		length--;
+	if (length >= sizeof(parent))
+		return -ENAMETOOLONG;
+	(void)snprintf(parent, sizeof(parent), "%.*s", (int)length, profile);
+	if (stat(length > 0 ? parent : ".", &st) < 0)
+		return -errno;
+	if (st.st_uid != geteuid() && (st.st_mode & S_ISVTX) == 0)
+		return st.st_uid == identity->uid ? 0 : -EPERM;
+	if (mkdir(profile, 0700) < 0)
+		return -errno;
+	fd = open(profile, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	if (fd < 0)
+		return -errno;
+	return give(&(struct hand_over){ .identity = identity, .acts = true }, fd);
+}
+
+int folder_hand_over(const char *profile, const struct identity *identity)
+{
+	struct hand_over how = { .identity = identity, .entries_left = FRESH_MAX };
+	owned_fd fd = -1;
+	struct stat st;
+	int rc;
+
+	if (!identity->drops)
+		return 0;
+	fd = open(profile, O_PATH | O_NOFOLLOW | O_CLOEXEC);
+	if (fd < 0)
+		return errno == ENOENT ? make_profile(profile, identity) : -errno;
+	if (fstat(fd, &st) < 0)
+		return -errno;
+	if (!S_ISDIR(st.st_mode))
+		return -ENOTDIR;
+	if (st.st_uid == identity->uid)
+		return 0;
+	/* First all of it is looked at, so that a refusal changes nothing. */
+	rc = walk(&how, fd, FRESH_DEEP);
+	if (rc < 0)
+		return rc;
+	how = (struct hand_over){ .identity = identity, .entries_left = FRESH_MAX, .acts = true };
+	return walk(&how, fd, FRESH_DEEP);
+}

@@ -1,0 +1,375 @@
+#include "guard/browser/proof.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "fence/own.h"
+#include "fence/sys.h"
+#include "guard/browser/flags.h"
+
+/* A renderer shows no filter for some milliseconds after its birth. One that has
+ * run for SETTLE_CPU_TICKS and still shows none after SETTLE_MS is weak; on a
+ * machine so busy that it has hardly run, it is given SETTLE_CAP_MS. */
+#define SETTLE_MS	 2000
+#define SETTLE_CPU_TICKS 5
+#define SETTLE_CAP_MS	 10000
+
+/* Between looks at everything; between them only the zygotes' children are read,
+ * which is where renderers are born. */
+#define FULL_LOOK_MS  20
+#define YOUNG_LOOK_MS 2
+#define CALM_LOOK_MS  20
+
+#define ANCESTORS 16
+
+const char *proof_state_word(enum proof_state state)
+{
+	static const char *const words[] = {
+		[PROOF_PENDING] = "pending",
+		[PROOF_UNPROVEN] = "unproven",
+		[PROOF_WEAKENED] = "weakened",
+		[PROOF_SANDBOXED] = "sandboxed",
+	};
+
+	return words[state];
+}
+
+const char *standing_word(enum standing standing)
+{
+	static const char *const words[] = {
+		[STANDING_PENDING] = "pending",	  [STANDING_PROVEN] = "proven",
+		[STANDING_UNPROVEN] = "unproven", [STANDING_WEAK] = "weak",
+		[STANDING_VANISHED] = "vanished",
+	};
+
+	return words[standing];
+}
+
+int proof_open(struct proof *proof, pid_t pid, uint64_t start_ticks)
+{
+	owned_fd proc_fd = open("/proc", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	owned_fd browser_fd = proc_fd < 0 ? -errno : proc_open(proc_fd, pid);
+	struct proc_stat stat;
+	int rc;
+
+	if (browser_fd < 0)
+		return browser_fd;
+	rc = proc_read_stat(browser_fd, &stat);
+	if (rc < 0)
+		return rc;
+	if (start_ticks != 0 && start_ticks != stat.start_ticks)
+		return -ESRCH;
+	memset(proof, 0, sizeof(*proof));
+	proof->pid = pid;
+	proof->start_ticks = stat.start_ticks;
+	proof->proc_fd = fence_take_fd(&proc_fd);
+	proof->browser_fd = fence_take_fd(&browser_fd);
+	return 0;
+}
+
+void proof_close(struct proof *proof)
+{
+	fence_close_fd(&proof->proc_fd);
+	fence_close_fd(&proof->browser_fd);
+}
+
+/* --- the table of processes --------------------------------------------------------- */
+
+static struct proof_process *find(struct proof *proof, pid_t pid)
+{
+	for (size_t i = 0; i < PROOF_PROCESSES; i++)
+		if (proof->processes[i].pid == pid)
+			return &proof->processes[i];
+	return NULL;
+}
+
+static void keep(struct proof *proof, const struct proof_process *process)
+{
+	if (process->type == PROC_RENDERER)
+		proof->kept[proof->kept_count++ % PROOF_RENDERERS] = process->renderer;
+}
+
+static void settle(struct proof *proof, struct proof_process *process, enum standing standing,
+		   int64_t now_ms)
+{
+	process->is_settled = true;
+	proof->seen[process->type]++;
+	if (process->type != PROC_RENDERER)
+		return;
+	process->renderer.standing = standing;
+	process->renderer.settle_ms = now_ms - process->first_seen_ms;
+	proof->standings[standing]++;
+	if (standing != STANDING_VANISHED)
+		proof->lacking |= process->renderer.missing | process->renderer.unknown;
+	keep(proof, process);
+	if (standing == STANDING_PROVEN && proof->first_proven_at_ms == 0)
+		proof->first_proven_at_ms = now_ms;
+}
+
+/* It is gone. One that was seen outside a layer which is there from birth was weak
+ * all its life; of any other that was not judged nothing can be said. The filter and
+ * the capabilities come later, and the ancestry is lost when a parent dies first. */
+static void drop(struct proof *proof, struct proof_process *process, int64_t now_ms)
+{
+	const unsigned int late = LAYER_SECCOMP | LAYER_CAPS | LAYER_ANCESTRY;
+
+	if (!process->is_settled)
+		settle(proof, process,
+		       (process->renderer.missing & ~late) != 0 ? STANDING_WEAK : STANDING_VANISHED,
+		       now_ms);
+	process->pid = 0;
+}
+
+/* --- one process ---------------------------------------------------------------------- */
+
+/* Does the chain of parents end at the browser, this very process, and is at least
+ * one process between them? */
+static bool descends_from_browser(const struct proof *proof, const struct proc_stat *of)
+{
+	uint64_t child_start = of->start_ticks;
+	pid_t at = of->ppid;
+
+	if (at == proof->pid)
+		return false;
+	for (unsigned int i = 0; i < ANCESTORS && at > 1; i++) {
+		owned_fd fd = proc_open(proof->proc_fd, at);
+		struct proc_stat stat;
+
+		/* A parent is never younger than its child. */
+		if (fd < 0 || proc_read_stat(fd, &stat) < 0 || stat.start_ticks > child_start)
+			return false;
+		if (at == proof->pid)
+			return stat.start_ticks == proof->start_ticks;
+		child_start = stat.start_ticks;
+		at = stat.ppid;
+	}
+	return false;
+}
+
+static bool has_had_its_time(const struct proof_process *process, const struct proc_stat *stat,
+			     int64_t now_ms)
+{
+	int64_t age_ms = now_ms - process->first_seen_ms;
+
+	return age_ms >= SETTLE_CAP_MS ||
+	       (age_ms >= SETTLE_MS && stat->cpu_ticks >= SETTLE_CPU_TICKS);
+}
+
+static int judge_renderer(struct proof *proof, struct proof_process *process, int dir_fd,
+			  const struct proc_stat *stat, int64_t now_ms)
+{
+	struct proof_renderer *renderer = &process->renderer;
+	int rc = proc_read_layers(dir_fd, &renderer->layers);
+
+	if (rc < 0)
+		return rc;
+	renderer->pid = process->pid;
+	renderer->start_ticks = process->start_ticks;
+	layers_judge(&proof->browser, &renderer->layers, &renderer->missing, &renderer->unknown);
+	if (!descends_from_browser(proof, stat))
+		renderer->missing |= LAYER_ANCESTRY;
+	if (renderer->missing == 0 && renderer->unknown == 0)
+		settle(proof, process, STANDING_PROVEN, now_ms);
+	else if (has_had_its_time(process, stat, now_ms))
+		settle(proof, process, renderer->missing != 0 ? STANDING_WEAK : STANDING_UNPROVEN,
+		       now_ms);
+	return 0;
+}
+
+/* A child of the zygote is called zygote until it is told what it will be, and a
+ * child of the browser is called nothing until it executes. */
+static bool may_still_change_type(const struct proof_process *process, int64_t now_ms)
+{
+	return (process->type == PROC_ZYGOTE || process->type == PROC_OTHER) &&
+	       now_ms - process->first_seen_ms < SETTLE_MS;
+}
+
+/* 1: something about it changed. */
+static int look_at(struct proof *proof, struct proof_process *process, int64_t now_ms)
+{
+	owned_fd dir_fd = proc_open(proof->proc_fd, process->pid);
+	bool was_renderer = process->type == PROC_RENDERER;
+	struct proc_stat stat;
+	int rc = dir_fd < 0 ? dir_fd : proc_read_stat(dir_fd, &stat);
+
+	if (rc == 0 && stat.start_ticks != process->start_ticks)
+		rc = -ESRCH;
+	if (rc == 0 && stat.state == 'Z')
+		rc = -ESRCH;
+	if (rc == 0 && !was_renderer)
+		rc = proc_read_type(dir_fd, &process->type);
+	if (rc == 0 && process->type == PROC_RENDERER) {
+		if (proof->first_renderer_at_ms == 0)
+			proof->first_renderer_at_ms = now_ms;
+		rc = judge_renderer(proof, process, dir_fd, &stat, now_ms);
+	} else if (rc == 0 && !may_still_change_type(process, now_ms)) {
+		settle(proof, process, STANDING_PENDING, now_ms);
+	}
+	if (rc < 0)
+		drop(proof, process, now_ms);
+	return process->type == PROC_RENDERER &&
+	       (!was_renderer || process->is_settled || process->pid == 0);
+}
+
+/* Enters a process that is not known yet; one that has a known number and another
+ * start is another process. */
+static void meet(struct proof *proof, pid_t pid, int64_t now_ms)
+{
+	struct proof_process *place = find(proof, pid);
+	owned_fd dir_fd = proc_open(proof->proc_fd, pid);
+	struct proc_stat stat;
+
+	if (dir_fd < 0 || proc_read_stat(dir_fd, &stat) < 0)
+		return;
+	if (place != NULL && place->start_ticks == stat.start_ticks) {
+		place->is_seen = true;
+		return;
+	}
+	if (place != NULL)
+		drop(proof, place, now_ms);
+	else
+		place = find(proof, 0);
+	if (place == NULL) {
+		proof->table_was_full = true;
+		return;
+	}
+	*place = (struct proof_process){ .pid = pid,
+					 .start_ticks = stat.start_ticks,
+					 .type = PROC_OTHER,
+					 .is_seen = true,
+					 .first_seen_ms = now_ms };
+}
+
+/* --- looking -------------------------------------------------------------------------- */
+
+static void meet_zygote_children(struct proof *proof, int64_t now_ms)
+{
+	pid_t pids[PROOF_PROCESSES];
+
+	for (size_t i = 0; i < PROOF_PROCESSES; i++) {
+		const struct proof_process *it = &proof->processes[i];
+		ssize_t count;
+
+		if (it->pid == 0 || it->type != PROC_ZYGOTE)
+			continue;
+		count = proc_children(proof->proc_fd, it->pid, false, pids, PROOF_PROCESSES);
+		for (ssize_t k = 0; k < count; k++)
+			meet(proof, pids[k], now_ms);
+	}
+}
+
+static int meet_everybody(struct proof *proof, int64_t now_ms)
+{
+	pid_t pids[2 * PROOF_PROCESSES];
+	ssize_t count = proc_descendants(proof->proc_fd, proof->pid, pids, 2 * PROOF_PROCESSES);
+
+	if (count < 0)
+		return (int)count;
+	for (size_t i = 0; i < PROOF_PROCESSES; i++)
+		proof->processes[i].is_seen = false;
+	for (ssize_t i = 0; i < count; i++)
+		meet(proof, pids[i], now_ms);
+	/* Who is no longer below the browser is looked at once more, which finds it
+	 * dead; if it lives on, it has lost its ancestry. */
+	for (size_t i = 0; i < PROOF_PROCESSES; i++)
+		if (proof->processes[i].pid != 0 && !proof->processes[i].is_seen &&
+		    proof->processes[i].is_settled)
+			proof->processes[i].pid = 0;
+	return 0;
+}
+
+int proof_look(struct proof *proof, int64_t now_ms)
+{
+	struct proc_stat stat;
+	int changed = 0;
+	int rc = proc_read_stat(proof->browser_fd, &stat);
+
+	if (rc == 0 && stat.state == 'Z')
+		rc = -ESRCH;
+	/* While it executes, a process that changed its uid may not be looked into. */
+	if (rc == 0 && !proof->has_browser_layers) {
+		rc = proc_read_layers(proof->browser_fd, &proof->browser);
+		proof->has_browser_layers = rc == 0 && proof->browser.user_ns != 0;
+	}
+	if (rc < 0)
+		return rc;
+	if (now_ms >= proof->full_look_at_ms) {
+		rc = meet_everybody(proof, now_ms);
+		proof->full_look_at_ms = now_ms + FULL_LOOK_MS;
+	} else {
+		meet_zygote_children(proof, now_ms);
+	}
+	for (size_t i = 0; i < PROOF_PROCESSES; i++) {
+		struct proof_process *it = &proof->processes[i];
+
+		if (it->pid != 0 && !it->is_settled && look_at(proof, it, now_ms) > 0)
+			changed = 1;
+	}
+	return rc < 0 ? rc : changed;
+}
+
+void proof_finish(struct proof *proof)
+{
+	for (size_t i = 0; i < PROOF_PROCESSES; i++)
+		if (proof->processes[i].pid != 0)
+			drop(proof, &proof->processes[i], proof->processes[i].first_seen_ms);
+}
+
+static bool is_young(const struct proof_process *process)
+{
+	return process->pid != 0 && !process->is_settled;
+}
+
+int64_t proof_next_ms(const struct proof *proof, int64_t now_ms)
+{
+	if (proof->standings[STANDING_PROVEN] == 0)
+		return now_ms + YOUNG_LOOK_MS;
+	for (size_t i = 0; i < PROOF_PROCESSES; i++)
+		if (is_young(&proof->processes[i]) && proof->processes[i].type == PROC_RENDERER)
+			return now_ms + YOUNG_LOOK_MS;
+	return now_ms + CALM_LOOK_MS;
+}
+
+bool proof_has_pending(const struct proof *proof)
+{
+	for (size_t i = 0; i < PROOF_PROCESSES; i++)
+		if (is_young(&proof->processes[i]) && proof->processes[i].type == PROC_RENDERER)
+			return true;
+	return false;
+}
+
+enum proof_state proof_state(const struct proof *proof)
+{
+	if (proof->standings[STANDING_WEAK] > 0)
+		return PROOF_WEAKENED;
+	if (proof->standings[STANDING_UNPROVEN] > 0 || proof->table_was_full)
+		return PROOF_UNPROVEN;
+	if (proof->standings[STANDING_PROVEN] > 0)
+		return PROOF_SANDBOXED;
+	return proof->standings[STANDING_VANISHED] > 0 ? PROOF_UNPROVEN : PROOF_PENDING;
+}
+
+/* --- the browser's own command line ---------------------------------------------------- */
+
+int proof_command_line(const struct proof *proof)
+{
+	const size_t size_bytes = 1 << 20, room = 4096;
+	owned_mem char *text = malloc(size_bytes);
+	owned_mem char **words = malloc(room * sizeof(*words));
+	size_t count = 0;
+	ssize_t length;
+
+	if (text == NULL || words == NULL)
+		return -ENOMEM;
+	length = fence_read_file(proof->browser_fd, "cmdline", text, size_bytes);
+	if (length < 0)
+		return (int)length;
+	for (ssize_t at = 0; at < length && count < room; at += (ssize_t)strlen(text + at) + 1)
+		words[count++] = text + at;
+	if (count == 0 || count == room)
+		return count == 0 ? -ESRCH : -E2BIG;
+	return flags_are_clean(words + 1, count - 1);
+}
