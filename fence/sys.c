@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/capability.h>
 #include <linux/openat2.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -147,4 +148,12 @@ int fence_renameat2(int old_dir, const char *old_path, int new_dir, const char *
 	long rc = syscall(SYS_renameat2, old_dir, old_path, new_dir, new_path, flags);
 
 	return rc < 0 ? -errno : 0;
+}
+
+int fence_capset_none(void)
+{
+	struct __user_cap_header_struct header = { .version = _LINUX_CAPABILITY_VERSION_3 };
+	struct __user_cap_data_struct none[_LINUX_CAPABILITY_U32S_3] = { 0 };
+
+	return syscall(SYS_capset, &header, none) < 0 ? -errno : 0;
 }

@@ -50,4 +50,7 @@ int fence_openat2(int dir_fd, const char *path, uint64_t flags, uint64_t mode, u
 int fence_renameat2(int old_dir, const char *old_path, int new_dir, const char *new_path,
 		    unsigned int flags);
 
+/* Gives up every capability of this thread: effective, permitted, inheritable. */
+int fence_capset_none(void);
+
 #endif
