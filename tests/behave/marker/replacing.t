@@ -1,0 +1,74 @@
+#!/bin/sh
+# fence-marker replace: only the approved state, never half, never silently.
+. "$(dirname "$0")/../../lib/tap.sh"
+
+m=$T/m.json
+approved() {
+	fence-marker read "$m" --json | sed 's/.*"approved":\({[^}]*}\).*/\1/'
+}
+
+exits "a marker is made" 0 fence-marker create "$m" --attempt a1 --pid $$ --json
+like "and shown whole" "$(cat "$T/out")" '*"schema":"fence-marker-create/v1"*"outcome":"created"*"status":"active"*"identity":{*"approved":{"supervisorPid":*'
+is "it and its lock are the owner's alone" \
+	"$(stat -c %a "$m") $(stat -c %a "$m.lock")" "600 600"
+exits "a second one is refused" 77 fence-marker create "$m" --attempt a2 --pid $$
+exits "so is one for a process that is not there" 77 \
+	fence-marker create "$T/n" --attempt a1 --pid 2147483647
+ok "which makes no marker" test ! -e "$T/n"
+
+first=$(approved)
+exits "the next state follows" 0 \
+	fence-marker replace "$m" --attempt a1 --approved "$first" --status terminating --json
+like "and is shown" "$(cat "$T/out")" '*"outcome":"replaced"*"status":"terminating"*"seq":2*'
+cp "$m" "$T/kept"
+exits "the state before it is no longer approved" 77 \
+	fence-marker replace "$m" --attempt a1 --approved "$first" --status cancelled --json
+like "which is said" "$(cat "$T/out")" '*"outcome":"not-replaced"*'
+second=$(approved)
+exits "another attempt is refused" 77 \
+	fence-marker replace "$m" --attempt a2 --approved "$second" --status cancelled
+other=$(echo "$second" | sed 's/"supervisorPid":[0-9]*/"supervisorPid":1/')
+exits "another supervisor is refused" 77 \
+	fence-marker replace "$m" --attempt a1 --approved "$other" --status cancelled
+other=$(echo "$second" | sed 's/"markerIno":"[0-9]*"/"markerIno":"1"/')
+exits "another file is refused" 77 \
+	fence-marker replace "$m" --attempt a1 --approved "$other" --status cancelled
+exits "a status that cannot follow is refused" 77 \
+	fence-marker replace "$m" --attempt a1 --approved "$second" --status active
+like "by name" "$(cat "$T/err")" "*from terminating to active*"
+exits "an approved marker without its fields is a mistake" 64 \
+	fence-marker replace "$m" --attempt a1 --approved '{"supervisorPid":1}' --status cancelled
+exits "so is an unknown status" 64 \
+	fence-marker replace "$m" --attempt a1 --approved "$second" --status done
+ok "all of that changed nothing" cmp "$m" "$T/kept"
+
+mkfifo "$T/go" "$T/held"
+marker_race hold "$m" <"$T/go" >"$T/held" &
+holder=$!
+exec 3>"$T/go"
+read -r word <"$T/held"
+is "another writer holds the lock" "$word" held
+exits "a writer waits so long and says busy" 75 \
+	fence-marker replace "$m" --attempt a1 --approved "$second" --status terminated --lock-wait 50ms
+ok "having changed nothing" cmp "$m" "$T/kept"
+exec 3>&-
+wait "$holder"
+exits "then it has its turn" 0 \
+	fence-marker replace "$m" --attempt a1 --approved "$second" --status terminated --durable rename
+exits "terminated is the end" 77 \
+	fence-marker replace "$m" --attempt a1 --approved "$(approved)" --status cancelled
+cp "$m" "$T/copy"
+mv "$T/copy" "$m"
+exits "a copy is not replaced" 2 \
+	fence-marker replace "$m" --attempt a1 --approved "$second" --status cancelled
+is "nothing else is in the folder" "$(ls -A "$T" | grep -c 'm\.json')" 2
+
+n=$T/n.json
+exits "the other format is made when asked for" 0 \
+	fence-marker create "$n" --attempt a1 --pid $$ --format cockpit-executor/v1
+is "with its eight fields" "$(tr ',' '\n' <"$n" | sed 's/^{*"\([a-zA-Z]*\)".*/\1/' | tr '\n' ' ')" \
+	"format attemptId supervisorPid status markerDev markerIno parentDev parentIno "
+exits "and read when asked for" 0 fence-marker read "$n" --format cockpit-executor/v1
+exits "not otherwise" 2 fence-marker read "$n"
+
+done_testing
