@@ -190,6 +190,24 @@ check-behave: all helpers
 
 check: check-unit check-behave
 
+# tests/fuzz/NAME_fuzz.c is a libFuzzer target; its seeds lie in tests/fuzz/corpus/NAME.
+# `make fuzz` builds them all, and everything beneath them, with clang and the
+# sanitizers in a build folder of its own, and runs each for FUZZ_SECONDS; FUZZ=NAME
+# runs one.
+FUZZ_SECONDS ?= 30
+FUZZ ?= $(patsubst tests/fuzz/%_fuzz.c,%,$(wildcard tests/fuzz/*_fuzz.c))
+FUZZ_BUILD := build/fuzz
+
+fuzz:
+	@$(MAKE) --no-print-directory BUILD=$(FUZZ_BUILD) MODE=asan CC=clang \
+		CFLAGS='$(CFLAGS) -fsanitize=fuzzer-no-link' fuzz-programs
+	@tests/fuzz/run $(FUZZ_BUILD) $(FUZZ_SECONDS) $(FUZZ)
+
+.PHONY: fuzz-programs
+fuzz-programs: $(addprefix $(BUILD)/fuzz/,$(FUZZ))
+$(BUILD)/fuzz/%: $(BUILD)/obj/tests/fuzz/%_fuzz.o $(ARCHIVES)
+	$(call link,$< $(BUILD)/lib/gate.a $(BUILD)/lib/guard.a $(BUILD)/lib/browser.a $(BUILD)/lib/supervisor.a $(LIBFENCECONF) $(LIBFENCE),$(DYNAMIC) -fsanitize=fuzzer,$(YAML_LIBS) $(CJSON_LIBS) $(CAP_LIBS))
+
 # --- house -----------------------------------------------------------------------
 # Completions are what the programs themselves say.
 COMPDIR_BASH := $(PREFIX)/share/bash-completion/completions
