@@ -25,6 +25,8 @@
 #include "fence/sys.h"
 #include "fence/tree.h"
 
+#define ROUND_SMALL   64
+#define KILL_SOON_MS  2
 #define KILL_AGAIN_MS 20    /* nothing died: look at the whole tree again */
 #define SURVIVE_MS    2000  /* nothing died for so long after KILL: nothing will */
 #define KILL_CAP_MS   10000 /* ... and in any case */
@@ -72,7 +74,8 @@ struct monitor {
 	bool paused;
 	int64_t paused_left_ms[2]; /* of TIMER_LIMIT and TIMER_IDLE */
 	int64_t kill_progress_ms, kill_start_ms;
-	unsigned int stops; /* how often we were asked */
+	unsigned int round_children, round_reaped; /* of the last round of KILL */
+	unsigned int stops;			   /* how often we were asked */
 };
 
 static int advance(struct monitor *m);
@@ -192,15 +195,32 @@ static void term_rest(struct monitor *m)
 
 /* --- ending -------------------------------------------------------------------- */
 
+/* One round. The children, and their groups, are enough: what they leave becomes
+ * ours, and has its turn in the next round. The whole tree is walked only when
+ * nothing dies, since something in between may be beyond our power. */
 static void kill_round(struct monitor *m, bool whole_tree)
 {
 	static const int kill_only[] = { SIGKILL };
+	int count;
 
 	signal_group(m, SIGKILL);
 	if (whole_tree)
 		(void)signal_tree(m, kill_only, 1, NULL);
-	(void)fence_tree_kill_children(NULL);
+	count = fence_tree_kill_children(NULL);
+	m->round_children = count > 0 ? (unsigned int)count : 0;
+	m->round_reaped = 0;
 	m->timers[TIMER_KILL].at_ms = fence_now_ms() + KILL_AGAIN_MS;
+}
+
+/* After some have died. A small group is gone through each time, which is what
+ * outruns a swarm of forks; a large one once a good part of it is reaped, or else
+ * a thousand deaths would mean a thousand walks through the other 999. */
+static void kill_next(struct monitor *m)
+{
+	if (m->round_children <= ROUND_SMALL || m->round_reaped * 4 >= m->round_children)
+		kill_round(m, false);
+	else
+		m->timers[TIMER_KILL].at_ms = fence_now_ms() + KILL_SOON_MS;
 }
 
 static void kill_now(struct monitor *m)
@@ -217,7 +237,7 @@ static void kill_now(struct monitor *m)
 	if (!m->leader_gone)
 		m->facts->kill_to_leader = sender_of(m);
 	m->kill_start_ms = m->kill_progress_ms = fence_now_ms();
-	kill_round(m, true);
+	kill_round(m, false);
 }
 
 static void start_ending(struct monitor *m, int sig)
@@ -370,12 +390,13 @@ static void reap_dead(struct monitor *m)
 {
 	struct fence_exit how;
 	struct rusage usage;
+	unsigned int reaped = 0;
 	int rc;
 
 	while ((rc = fence_reap_look(&how)) == 1) {
 		if (fence_reap_take(how.pid, &how, &usage) < 0)
 			break;
-		m->kill_progress_ms = m->phase == KILLING ? fence_now_ms() : 0;
+		reaped++;
 		fence_group_account(m->shared, &usage);
 		if (how.pid != m->leader)
 			continue;
@@ -384,6 +405,9 @@ static void reap_dead(struct monitor *m)
 		m->facts->exit_known = true;
 	}
 	m->empty = rc == -ECHILD;
+	if (reaped > 0)
+		m->kill_progress_ms = fence_now_ms();
+	m->round_reaped += reaped;
 }
 
 static int child_died(void *arg, uint32_t events)
@@ -396,7 +420,7 @@ static int child_died(void *arg, uint32_t events)
 	reap_dead(m);
 	/* Whoever died may have left us a child that has not had its KILL. */
 	if (m->phase == KILLING && !m->empty)
-		kill_round(m, false);
+		kill_next(m);
 	return advance(m);
 }
 
@@ -459,7 +483,7 @@ static int kill_due(void *arg)
 	    (now - m->kill_progress_ms >= SURVIVE_MS || now - m->kill_start_ms >= KILL_CAP_MS))
 		record_survivors(m);
 	else if (!m->empty)
-		kill_round(m, true);
+		kill_round(m, now - m->kill_progress_ms >= KILL_AGAIN_MS);
 	return advance(m);
 }
 

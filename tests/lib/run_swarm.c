@@ -1,0 +1,116 @@
+/* run_swarm: shapes of process trees that runners fail to end.
+ *
+ *   run_swarm hoppers COUNT FILE     COUNT chains, in each of which a process forks
+ *                                    its successor and exits, for ever (at most 100000
+ *                                    hops a chain); FILE appears once they run
+ *   run_swarm setsid-hoppers COUNT FILE   each hop in a session of its own
+ *   run_swarm daemons COUNT FILE     COUNT descendants, every second one daemonised
+ *                                    (setsid, double fork); each waits for ever
+ *   run_swarm deaf-daemons COUNT FILE     the same, ignoring TERM
+ *   run_swarm threads FILE           a child that was forked by a second thread, which
+ *                                    waits for ever
+ *
+ * A hopper ends by itself after HOPS_MAX hops, so a test that fails does not leave
+ * a swarm behind for ever. */
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define HOPS_MAX 100000
+
+static void touch(const char *path)
+{
+	int fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0644);
+
+	if (fd < 0 || write(fd, "up\n", 3) != 3)
+		_exit(1);
+	(void)close(fd);
+}
+
+static void wait_for_ever(void)
+{
+	for (;;)
+		(void)pause();
+}
+
+static void hop(bool own_session)
+{
+	for (int i = 0; i < HOPS_MAX; i++) {
+		pid_t pid = fork();
+
+		if (pid > 0)
+			_exit(0);
+		if (pid == 0 && own_session)
+			(void)setsid();
+	}
+	_exit(0);
+}
+
+static void start_hoppers(int count, bool own_session)
+{
+	for (int i = 0; i < count; i++)
+		if (fork() == 0)
+			hop(own_session);
+}
+
+static void daemonise(void)
+{
+	pid_t pid;
+
+	(void)setsid();
+	pid = fork();
+	if (pid != 0)
+		_exit(0);
+	wait_for_ever();
+}
+
+static void start_daemons(int count)
+{
+	for (int i = 0; i < count; i++) {
+		pid_t pid = fork();
+
+		if (pid == 0 && i % 2 == 0)
+			daemonise();
+		if (pid == 0)
+			wait_for_ever();
+		if (pid < 0)
+			_exit(1);
+	}
+}
+
+static void *fork_in_thread(void *path)
+{
+	if (fork() == 0)
+		wait_for_ever();
+	touch(path);
+	wait_for_ever();
+	return NULL;
+}
+
+int main(int argc, char **argv)
+{
+	int count = argc > 2 ? (int)strtol(argv[2], NULL, 10) : 0;
+	pthread_t thread;
+
+	if (argc == 3 && strcmp(argv[1], "threads") == 0) {
+		if (pthread_create(&thread, NULL, fork_in_thread, argv[2]) != 0)
+			return 1;
+		wait_for_ever();
+	}
+	if (argc != 4)
+		return 2;
+	if (strcmp(argv[1], "deaf-daemons") == 0)
+		(void)sigaction(SIGTERM, &(struct sigaction){ .sa_handler = SIG_IGN }, NULL);
+	if (strstr(argv[1], "hoppers") != NULL)
+		start_hoppers(count, argv[1][0] == 's');
+	else
+		start_daemons(count);
+	touch(argv[3]);
+	wait_for_ever();
+}
