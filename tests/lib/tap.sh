@@ -32,7 +32,10 @@ umask 022
 LC_ALL=C
 export LC_ALL
 
-SRC=$(cd "$(dirname "$0")/../../.." && pwd)
+SRC=$(cd "$(dirname "$0")" && pwd)
+while [ ! -e "$SRC/tests/lib/tap.sh" ]; do
+	SRC=${SRC%/*}
+done
 : "${FENCE_BUILD:=$SRC/build/release}"
 BIN=$FENCE_BUILD/bin
 HELP=$FENCE_BUILD/test
@@ -91,11 +94,13 @@ fail() {
 ok() {
 	tap_name=$1
 	shift
-	if "$@" >"$T/.ok" 2>&1; then
+	tap_got=0
+	"$@" >"$T/.ok" 2>&1 || tap_got=$?
+	if [ $tap_got = 0 ]; then
 		pass "$tap_name"
 	else
 		fail "$tap_name"
-		note "command failed with $?: $*"
+		note "exit status $tap_got: $*"
 		head -c 2000 "$T/.ok" | sed 's/^/# /'
 	fi
 }
