@@ -229,11 +229,16 @@ static int print(const char *text, size_t length)
 
 static int prove(const struct browser_conf *conf, struct fence_err *err)
 {
-	static char record[128 << 10];
+	const size_t size_bytes = 128 << 10;
+	owned_mem char *record = malloc(size_bytes);
 	struct fence_jsonw w;
 	int status;
 
-	fence_jsonw_init(&w, record, sizeof(record) - 1);
+	if (record == NULL) {
+		(void)fence_fail(err, -ENOMEM, "prove");
+		return complain(err, BROWSER_EXIT_FAILED);
+	}
+	fence_jsonw_init(&w, record, size_bytes - 1);
 	status = browser_prove(conf, &w, err);
 	if (w.length_bytes == 0 || w.overflow)
 		return complain(err, status);

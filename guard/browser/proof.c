@@ -10,9 +10,13 @@
 #include "fence/sys.h"
 #include "guard/browser/flags.h"
 
-/* A renderer shows no filter for some milliseconds after its birth. One that has
- * run for SETTLE_CPU_TICKS and still shows none after SETTLE_MS is weak; on a
- * machine so busy that it has hardly run, it is given SETTLE_CAP_MS. */
+/* Namespaces and root are there from birth: BIRTH_MS only forgives a look in the
+ * middle of it. The filter and the loss of capabilities come some milliseconds
+ * later. A renderer that has run for SETTLE_CPU_TICKS and still shows none after
+ * SETTLE_MS is weak; on a machine so busy that it has hardly run, it is given
+ * SETTLE_CAP_MS. */
+#define BIRTH_MS	 100
+#define LATE_LAYERS	 (LAYER_SECCOMP | LAYER_CAPS)
 #define SETTLE_MS	 2000
 #define SETTLE_CPU_TICKS 5
 #define SETTLE_CAP_MS	 10000
@@ -114,7 +118,7 @@ static void settle(struct proof *proof, struct proof_process *process, enum stan
  * the capabilities come later, and the ancestry is lost when a parent dies first. */
 static void drop(struct proof *proof, struct proof_process *process, int64_t now_ms)
 {
-	const unsigned int late = LAYER_SECCOMP | LAYER_CAPS | LAYER_ANCESTRY;
+	const unsigned int late = LATE_LAYERS | LAYER_ANCESTRY;
 
 	if (!process->is_settled)
 		settle(proof, process,
@@ -154,6 +158,8 @@ static bool has_had_its_time(const struct proof_process *process, const struct p
 {
 	int64_t age_ms = now_ms - process->first_seen_ms;
 
+	if ((process->renderer.missing & ~(unsigned int)LATE_LAYERS) != 0)
+		return age_ms >= BIRTH_MS;
 	return age_ms >= SETTLE_CAP_MS ||
 	       (age_ms >= SETTLE_MS && stat->cpu_ticks >= SETTLE_CPU_TICKS);
 }

@@ -1,0 +1,37 @@
+#!/bin/sh
+# SIGKILL to any of the three processes leaves nothing behind.
+. "$(dirname "$0")/../../lib/tap.sh"
+. "$(dirname "$0")/browser.sh"
+
+start() {
+	# shellcheck disable=SC2086
+	launch $QUIET --remote-debugging-port=0 "$PAGE"
+	ok "a proven browser runs" reaches sandboxed
+	monitor=$(tr ',' '\n' <"$T/ev.json" | sed -n 's/^"monitor":{"pid"://p')
+	keeper=$(value keeperPid "$T/ev.json")
+}
+
+start
+kill -9 "$browser"
+closes
+is "a killed browser has the status of a kill" "$status" 137
+is "its evidence stays what was proven" "$(value state "$T/ev.json")" sandboxed
+is "its evidence is final" "$(value final "$T/ev.json")" true
+leaves_nothing "nothing is left after SIGKILL of the browser"
+
+start
+kill -9 "$monitor"
+closes
+is "without its monitor the browser is ended" "$status" 137
+is "evidence says that it is not proven" "$(value state "$T/ev.json")" unproven
+is "evidence says that the monitor was lost" "$(value lost "$T/ev.json")" true
+leaves_nothing "nothing is left after SIGKILL of the monitor"
+
+start
+kill -9 "$keeper"
+ok "without its keeper the browser runs on" kill -0 "$browser"
+kill -TERM "$browser"
+closes
+is "and ends well" "$status" 0
+leaves_nothing "nothing is left after SIGKILL of the keeper"
+done_testing

@@ -1,0 +1,44 @@
+#!/bin/sh
+# The proof can fail: a browser without its sandbox is told apart, and ended.
+. "$(dirname "$0")/../../lib/tap.sh"
+. "$(dirname "$0")/browser.sh"
+
+elf=$(fence-chromium --fence-browser=/nonexistent 2>&1 >/dev/null)
+like "a browser that is not there is refused" "$elf" '*executable_missing*'
+
+# The browser's own file, as our browser's command line shows it.
+# shellcheck disable=SC2086
+launch $QUIET --remote-debugging-port=0 "$PAGE"
+ok "a sandboxed browser is proven" reaches sandboxed
+elf=$(tr '\0' '\n' <"/proc/$browser/cmdline" | head -n 1)
+exits "and proven from outside" 0 fence-chromium --fence-prove="$browser"
+kill -9 "$browser"
+closes
+
+mkdir "$T/home" "$T/home/tmp"
+# shellcheck disable=SC2086
+HOME=$T/home TMPDIR=$T/home/tmp "$elf" $QUIET --no-sandbox --user-data-dir="$T/home/profile" \
+	--remote-debugging-port=0 "$PAGE" >/dev/null 2>&1 &
+browser=$!
+ok "a browser without a sandbox runs" await some "--type=renderer"
+exits "it is not proven" 1 fence-chromium --fence-prove="$browser"
+is "it is called weakened" "$(value state "$T/out")" weakened
+is "every renderer is called weak" "$(value proven "$T/out")" 0
+unlike "and at least one is" "$(value weak "$T/out")" 0
+is "its command line is not clean" "$(value commandLineClean "$T/out")" false
+kill -9 "$browser"
+wait "$browser"
+browser=
+ok "it is gone" await -t 5 none "$T/home"
+
+# A program that has a child which calls itself a renderer and is in no sandbox.
+fake sh
+launch --fence-browser="$T/sh" -c 'sh -c "read x </dev/tty || sleep 1000" --type=renderer;
+	exit 3' --user-data-dir="$T/tmp/profile"
+closes
+is "a browser with a weak renderer is ended" "$status" 137
+is "evidence calls it weakened" "$(value state "$T/ev.json")" weakened
+is "and says who ended it" "$(value endedByMonitor "$T/ev.json")" true
+rm -rf "$T/tmp/profile"
+leaves_nothing "and the weak renderer with it"
+done_testing
