@@ -291,16 +291,6 @@ static int say(const struct conf *conf, const struct outcome *out, const char *s
 
 /* --- verbs ------------------------------------------------------------------------------------ */
 
-static int status_of(int rc)
-{
-	return rc == -EAGAIN ? STATUS_BUSY : rc == -EBADMSG ? STATUS_NO_MARKER : STATUS_REFUSED;
-}
-
-static const char *word_of(int rc, const char *otherwise)
-{
-	return rc == -EAGAIN ? "busy" : rc == -EBADMSG ? "none" : otherwise;
-}
-
 static int run_create(const struct conf *conf)
 {
 	const struct fence_marker_birth birth = {
@@ -323,8 +313,10 @@ static int run_create(const struct conf *conf)
 	if (made)
 		out.marker = &marker;
 	if (rc < 0) {
-		out.word = made ? "not-durable" : word_of(rc, "not-created");
-		out.status = made ? STATUS_OTHER_STATE : status_of(rc);
+		out.word = made ? "not-durable" : rc == -EAGAIN ? "busy" : "not-created";
+		out.status = made	     ? STATUS_OTHER_STATE
+			     : rc == -EAGAIN ? STATUS_BUSY
+					     : STATUS_REFUSED;
 	}
 	return say(conf, &out, "fence-marker-create/v1");
 }
@@ -384,8 +376,10 @@ static int run_replace(const struct conf *conf)
 	if (answer != FENCE_MARKER_NOT_REPLACED)
 		out.marker = &marker;
 	if (answer == FENCE_MARKER_NOT_REPLACED) {
-		out.word = word_of(rc, "not-replaced");
-		out.status = status_of(rc);
+		out.word = rc == -EAGAIN ? "busy" : rc == -EBADMSG ? "none" : "not-replaced";
+		out.status = rc == -EAGAIN    ? STATUS_BUSY
+			     : rc == -EBADMSG ? STATUS_NO_MARKER
+					      : STATUS_REFUSED;
 	} else if (answer == FENCE_MARKER_NOT_DURABLE) {
 		out.word = "not-durable";
 		out.status = STATUS_OTHER_STATE;
