@@ -99,15 +99,15 @@ static const struct fence_cli cli = {
 	.operands = "[CHROMIUM OPTION | URL]...",
 	.opts = opts,
 	.count = sizeof(opts) / sizeof(opts[0]),
-	.notes =
-		"Options of ours begin with --fence-, take a value only after =, and may stand\n"
-		"anywhere before a bare --; all others are Chromium's. --help, --completions and\n"
-		"--print-options are ours as the first word; --version is Chromium's, ours is\n"
-		"--fence-version. Each option can be given by a variable: FENCE_CHROMIUM_BROWSER,\n"
-		"_UID, _EVIDENCE, _EVIDENCE_FD, _REASON_VOCABULARY, and _STRICT=1.\n"
-		"\n"
-		"exit status: Chromium's; 77 refused, 125 failed, 126 cannot execute it,\n"
-		"127 not found\n",
+	.notes = "Options of ours begin with --fence-, take a value only after =, and may stand\n"
+		 "anywhere before a bare --; all others are Chromium's. As the first word --help,\n"
+		 "--completions and --print-options are ours. Chromium's own version is shown by\n"
+		 "--version, ours by --fence-version. Variables give the same options:\n"
+		 "FENCE_CHROMIUM_BROWSER, _UID, _EVIDENCE, _EVIDENCE_FD, _REASON_VOCABULARY and\n"
+		 "_STRICT=1.\n"
+		 "\n"
+		 "Exit status: Chromium's; 77 refused, 125 failed, 126 cannot execute it,\n"
+		 "127 not found\n",
 };
 
 /* What a client cannot write on the command line comes by these. */

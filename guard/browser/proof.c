@@ -168,12 +168,13 @@ static int judge_renderer(struct proof *proof, struct proof_process *process, in
 			  const struct proc_stat *stat, int64_t now_ms)
 {
 	struct proof_renderer *renderer = &process->renderer;
-	int rc = proc_read_layers(dir_fd, &renderer->layers);
+	int rc;
 
-	if (rc < 0)
-		return rc;
 	renderer->pid = process->pid;
 	renderer->start_ticks = process->start_ticks;
+	rc = proc_read_layers(dir_fd, &renderer->layers);
+	if (rc < 0)
+		return rc;
 	layers_judge(&proof->browser, &renderer->layers, &renderer->missing, &renderer->unknown);
 	if (!descends_from_browser(proof, stat))
 		renderer->missing |= LAYER_ANCESTRY;
