@@ -290,6 +290,7 @@ int main(int argc, char **argv)
 	owned_mem char **ours = calloc(room, sizeof(*ours));
 	owned_mem char **browsers = calloc(room, sizeof(*browsers));
 	struct split split = { .ours = ours, .browsers = browsers };
+	int status;
 
 	if (fence_fix_stdio() < 0)
 		return BROWSER_EXIT_FAILED;
@@ -297,6 +298,9 @@ int main(int argc, char **argv)
 		(void)fence_fail(&err, -ENOMEM, "read the command line");
 		return complain(&err, BROWSER_EXIT_FAILED);
 	}
-	/* The words live as long as the process. */
-	return parse_and_run(&split, argc, argv, &err);
+	status = parse_and_run(&split, argc, argv, &err);
+	/* The first is argv[0], the others were made from options and variables. */
+	for (int i = 1; i < split.our_count; i++)
+		free(split.ours[i]);
+	return status;
 }

@@ -26,6 +26,7 @@ struct start {
 	const struct browser_conf *conf;
 	struct launch launch;
 	struct flags_report flags;
+	const char **word_memory;
 	const char **words; /* what execve gets: program, profile, kept words */
 	char **environment;
 	char browser[PATH_MAX];
@@ -113,7 +114,8 @@ static int filter(struct start *s, char *const *words, size_t count, struct fenc
 	const struct flag *profile = &s->flags.user_data_dir;
 
 	/* Two more: the program and a profile of ours. */
-	s->words = malloc((count + 3) * sizeof(*s->words));
+	s->word_memory = malloc((count + 3) * sizeof(*s->words));
+	s->words = s->word_memory;
 	if (s->words == NULL)
 		return fence_fail(err, -ENOMEM, "read the command line"), BROWSER_EXIT_FAILED;
 	flags_filter(words, count, s->conf->is_strict, s->words + 2, &s->flags);
@@ -272,6 +274,10 @@ int browser_start(const struct browser_conf *conf, char *const *words, size_t co
 		status = probe(&s, err);
 	if (status == 0)
 		status = launch(&s, mask, err);
-	/* Only a failure gets here, and the process ends: its memory goes with it. */
+	/* Only a failure gets here. */
+	fence_drop_mem(&s.word_memory);
+	fence_drop_mem(&s.environment);
+	if (s.has_sink)
+		fence_close_fd(&s.launch.sink.dir_fd);
 	return status;
 }

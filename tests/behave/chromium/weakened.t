@@ -27,7 +27,7 @@ is "every renderer is called weak" "$(value proven "$T/out")" 0
 unlike "and at least one is" "$(value weak "$T/out")" 0
 is "its command line is not clean" "$(value commandLineClean "$T/out")" false
 kill -9 "$browser"
-wait "$browser"
+wait "$browser" 2>/dev/null
 browser=
 ok "it is gone" await -t 5 none "$T/home"
 
