@@ -115,15 +115,18 @@ static int unit_exponent(const char *unit, struct decimal *d)
 		int exponent; /* of ten, to nanoseconds */
 		unsigned int factor;
 	} units[] = {
-		{ "ns", 0, 1 }, { "us", 3, 1 },   { "ms", 6, 1 },     { "s", 9, 1 },
-		{ "", 9, 1 },   { "m", 9, 60 },   { "h", 9, 3600 },   { "d", 9, 86400 },
+		{ "ns", 0, 1 }, { "us", 3, 1 }, { "ms", 6, 1 },	  { "s", 9, 1 },
+		{ "", 9, 1 },	{ "m", 9, 60 }, { "h", 9, 3600 }, { "d", 9, 86400 },
 	};
 
 	for (size_t i = 0; i < sizeof(units) / sizeof(units[0]); i++) {
 		if (strcmp(unit, units[i].name) != 0)
 			continue;
-		if (d->digits > UINT64_MAX / units[i].factor)
-			return -ERANGE;
+		/* Places that no millisecond will see make room for the factor. */
+		for (; d->digits > UINT64_MAX / units[i].factor; d->exponent++) {
+			d->lost |= d->digits % 10 != 0;
+			d->digits /= 10;
+		}
 		d->digits *= units[i].factor;
 		d->exponent += units[i].exponent;
 		return 0;

@@ -6,15 +6,25 @@
 
 #include "fence/text.h"
 
+/* Ends a text that was cut in "...", and not in half a character. */
+static void mark_cut(char *field, size_t size_bytes)
+{
+	size_t at = size_bytes - 4;
+
+	while (at > 0 && ((unsigned char)field[at] & 0xc0) == 0x80)
+		at--;
+	memcpy(field + at, "...", 4);
+}
+
 __attribute__((format(printf, 3, 0))) static void fill(char *field, size_t size_bytes,
-						      const char *format, va_list args)
+						       const char *format, va_list args)
 {
 	int wanted = vsnprintf(field, size_bytes, format, args);
 
 	if (wanted < 0)
 		field[0] = '\0';
 	else if ((size_t)wanted >= size_bytes)
-		memcpy(field + size_bytes - 4, "...", 4);
+		mark_cut(field, size_bytes);
 }
 
 int fence_fail(struct fence_err *err, int code, const char *what, ...)
@@ -39,7 +49,8 @@ int fence_fail_why(struct fence_err *err, int code, const char *why, const char 
 		return code;
 	memset(err, 0, sizeof(*err));
 	err->code = code;
-	(void)snprintf(err->why, sizeof(err->why), "%s", why);
+	if ((size_t)snprintf(err->why, sizeof(err->why), "%s", why) >= sizeof(err->why))
+		mark_cut(err->why, sizeof(err->why));
 	va_start(args, what);
 	fill(err->what, sizeof(err->what), what, args);
 	va_end(args);
@@ -58,17 +69,31 @@ int fence_hint(struct fence_err *err, const char *hint, ...)
 	return err->code;
 }
 
-/* Like fence_text_add_safe, but leaves UTF-8 and backslashes alone: a message is
- * for people, and only what could break the line or the terminal must go. */
+/* C0 and DEL, and C1 in its UTF-8 form (C2 80 to C2 9F), with which a terminal can
+ * be told as much as with ESC. */
+static size_t control_length(const char *at)
+{
+	unsigned char byte = (unsigned char)at[0], next;
+
+	if (byte < 0x20 || byte == 0x7f)
+		return 1;
+	if (byte != 0xc2)
+		return 0;
+	next = (unsigned char)at[1];
+	return next >= 0x80 && next <= 0x9f ? 2 : 0;
+}
+
+/* Like fence_text_add_safe, but leaves other UTF-8 and backslashes alone: a message
+ * is for people, and only what could break the line or the terminal must go. */
 static void add_without_controls(struct fence_text *text, const char *words)
 {
-	for (; *words != '\0'; words++) {
-		unsigned char byte = (unsigned char)*words;
+	while (*words != '\0') {
+		size_t control = control_length(words);
 
-		if (byte < 0x20 || byte == 0x7f)
-			fence_text_add(text, "\\x%02x", byte);
-		else
-			fence_text_add_bytes(text, words, 1);
+		if (control == 0)
+			fence_text_add_bytes(text, words++, 1);
+		for (; control > 0; control--)
+			fence_text_add(text, "\\x%02x", (unsigned char)*words++);
 	}
 }
 

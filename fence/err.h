@@ -28,8 +28,8 @@ int fence_hint(struct fence_err *err, const char *hint, ...)
 	__attribute__((format(printf, 2, 3)));
 
 /* Writes "program: what failed: why; what to do" and a newline, as one line:
- * control bytes become \xNN. Returns the length written (without the NUL),
- * always less than `size_bytes`. */
+ * control characters become \xNN. Returns the length written (without the NUL),
+ * always less than `size_bytes`, which must be at least 2. */
 size_t fence_err_line(const struct fence_err *err, const char *program, char *buf,
 		      size_t size_bytes);
 
