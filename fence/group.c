@@ -45,15 +45,17 @@ void fence_group_plan_init(struct fence_group_plan *plan)
 
 int fence_group_prepare(sigset_t *ret_mask, struct fence_err *err)
 {
-	struct sigaction standard = { .sa_handler = SIG_DFL };
 	sigset_t all;
 	int rc;
 
 	/* With SIGCHLD ignored the kernel would reap for us, and nobody could say
 	 * how anything ended. */
-	(void)sigfillset(&all);
-	if (sigprocmask(SIG_SETMASK, &all, ret_mask) < 0 || sigaction(SIGCHLD, &standard, NULL) < 0)
-		return fence_fail(err, -errno, "take over signals");
+	fence_sigset_fill(&all);
+	if (sigprocmask(SIG_SETMASK, &all, ret_mask) < 0)
+		return fence_fail(err, -errno, "block signals");
+	rc = fence_signal_default(SIGCHLD);
+	if (rc < 0)
+		return fence_fail(err, rc, "take over SIGCHLD");
 	if (prctl(PR_SET_CHILD_SUBREAPER, 1) < 0)
 		return fence_fail(err, -errno, "become a child subreaper");
 	rc = fence_proc_probe();
@@ -216,10 +218,13 @@ static int monitor_lost(struct fence_group *group, struct fence_group *const *ot
 		if (others[i] != NULL && others[i] != group && others[i]->monitor > 0)
 			pids[spare.count++] = others[i]->monitor;
 	shared->result.monitor_lost = true;
+	shared->facts.monitor_lost = !shared->facts.exit_known;
 	/* It may have been killed on the way to telling us that there is a command. */
 	shared->facts.started |= shared->pid > 0;
 	end_orphans(group, &spare);
 	shared->facts.started |= shared->facts.kill_sent;
+	if (!shared->facts.started)
+		shared->result.failed_errno = ECANCELED;
 	fence_group_conclude(shared);
 	return 0;
 }

@@ -22,7 +22,7 @@ static enum fence_cause judge_cause(const struct fence_group_facts *facts)
 	if (facts->stopped)
 		return facts->stop_cause;
 	/* Nobody could say how it went: its monitor was killed. */
-	if (!facts->exit_known)
+	if (facts->monitor_lost || !facts->exit_known)
 		return FENCE_CAUSE_SUPERVISOR_SIGNAL;
 	return facts->exit.signalled ? FENCE_CAUSE_SIGNALLED : FENCE_CAUSE_EXITED;
 }

@@ -15,7 +15,8 @@ struct fence_group_facts {
 	bool own_group; /* the command led a group of its own */
 	bool exit_known;
 	struct fence_exit exit;
-	bool stopped; /* we had a cause to end it, before it ended by itself */
+	bool monitor_lost; /* before it knew how the command exited */
+	bool stopped;	   /* we had a cause to end it, before it ended by itself */
 	enum fence_cause stop_cause;
 	enum fence_sender term_to_leader, kill_to_leader; /* NONE: not sent to the command */
 	uint64_t forwarded;				  /* signals passed on to it: bit N-1 */
