@@ -637,6 +637,10 @@ bool fence_json_string_is(const struct fence_json *value, const char *text)
 		return false;
 	at = value->at + 1;
 	end = value->at + value->size_bytes - 1;
+	/* Names of members seldom have escapes, and are compared again and again. */
+	if (!memchr(at, '\\', (size_t)(end - at)))
+		return strlen(text) == (size_t)(end - at) &&
+		       memcmp(text, at, (size_t)(end - at)) == 0;
 	while (at < end) {
 		char bytes[4];
 		size_t count;

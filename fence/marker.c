@@ -284,22 +284,37 @@ static const struct field {
 	{ "by", true, parse_by, "must be a string" },
 };
 
+static size_t field_of(const struct fence_json *key)
+{
+	size_t i = 0;
+
+	while (i < COUNT(fields) && !fence_json_string_is(key, fields[i].name))
+		i++;
+	return i;
+}
+
+/* One walk through the members, whatever their order. */
 static int parse_fields(const struct fence_json *root, struct fence_marker *ret,
 			struct fence_err *err)
 {
-	struct fence_json value;
+	bool seen[COUNT(fields)] = { false };
+	struct fence_json key, value;
+	struct fence_json_iter iter;
 
-	for (size_t i = 0; i < COUNT(fields); i++) {
-		int rc = fence_json_member(root, fields[i].name, &value);
+	fence_json_iter_init(&iter, root);
+	while (fence_json_next(&iter, &key, &value)) {
+		size_t i = field_of(&key);
 
-		if (rc == -ENOENT && fields[i].optional)
+		if (i == COUNT(fields))
 			continue;
-		if (rc == -ENOENT)
-			return fence_fail_why(err, -EBADMSG, "missing", "%s", fields[i].name);
+		seen[i] = true;
 		if (fields[i].parse(&value, ret) < 0)
 			return fence_fail_why(err, -EBADMSG, fields[i].wanted, "%s",
 					      fields[i].name);
 	}
+	for (size_t i = 0; i < COUNT(fields); i++)
+		if (!seen[i] && !fields[i].optional)
+			return fence_fail_why(err, -EBADMSG, "missing", "%s", fields[i].name);
 	return 0;
 }
 
@@ -512,13 +527,15 @@ static bool is_approved_member(const struct fence_json *key)
 static int parse_approved_member(const struct fence_json *key, const struct fence_json *value,
 				 struct fence_marker *ret, struct fence_err *err)
 {
+	size_t i;
+
 	if (!is_approved_member(key))
 		return fence_fail_why(err, -EINVAL, "unknown member", "approved marker: %.*s",
 				      (int)key->size_bytes, key->at);
-	for (size_t i = 0; i < COUNT(fields); i++)
-		if (fence_json_string_is(key, fields[i].name) && fields[i].parse(value, ret) < 0)
-			return fence_fail_why(err, -EINVAL, fields[i].wanted, "approved marker: %s",
-					      fields[i].name);
+	i = field_of(key);
+	if (fields[i].parse(value, ret) < 0)
+		return fence_fail_why(err, -EINVAL, fields[i].wanted, "approved marker: %s",
+				      fields[i].name);
 	return 0;
 }
 
