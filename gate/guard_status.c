@@ -37,6 +37,8 @@ static void take_failure(const struct fence_json *line, struct gate_guard_status
 {
 	status->failed = true;
 	get_string(line, "stage", status->failed_stage, sizeof(status->failed_stage));
+	get_string(line, "what", status->failed_what, sizeof(status->failed_what));
+	get_string(line, "why", status->failed_why, sizeof(status->failed_why));
 	get_string(line, "path", status->failed_path, sizeof(status->failed_path));
 	get_string(line, "hint", status->failed_hint, sizeof(status->failed_hint));
 	(void)get_int(line, "errno", 4095, &status->failed_errno);

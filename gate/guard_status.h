@@ -12,6 +12,8 @@ struct gate_guard_status {
 	bool failed; /* confinement could not be set up, or the command not executed */
 	char failed_stage[48];
 	int failed_errno;
+	char failed_what[160]; /* "find nope", and */
+	char failed_why[96];   /* "No such file or directory" */
 	char failed_path[256];
 	char failed_hint[256];
 	bool executed;	   /* the command was executed in confinement */

@@ -72,7 +72,7 @@ static bool observe_ended_by_us(const struct gate_stage *stage,
 		return true;
 	case FENCE_CAUSE_NOT_STARTED:
 		say(seen, GATE_NOT_EXECUTED, "could not be executed: %s: %s",
-		    fence_spawn_step_name(result->failed_step), strerror(result->failed_errno));
+		    fence_spawn_step_name(result->failed_step), fence_errno_words(result->failed_errno));
 		return true;
 	default:
 		return false;
@@ -84,10 +84,12 @@ static bool observe_ended_by_us(const struct gate_stage *stage,
 static void observe_guard_failure(const struct gate_guard_status *status,
 				  struct gate_observation *seen)
 {
-	say(seen, GATE_NOT_EXECUTED, "could not be executed: %s%s%.80s: %s",
-	    status->failed_stage[0] ? status->failed_stage : "sandbox",
-	    status->failed_path[0] ? " " : "", status->failed_path,
-	    status->failed_errno ? strerror(status->failed_errno) : "failed");
+	const char *why = status->failed_why;
+
+	if (!why[0])
+		why = status->failed_errno ? fence_errno_words(status->failed_errno) : "failed";
+	say(seen, GATE_NOT_EXECUTED, "could not be executed: %.80s: %.40s",
+	    status->failed_what[0] ? status->failed_what : status->failed_stage, why);
 	advise(seen, "%s", status->failed_hint);
 }
 

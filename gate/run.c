@@ -188,7 +188,7 @@ static int start_group(struct slot *slot, int log_fd, struct fence_err *why, str
 static int not_executed(struct slot *slot, const struct fence_err *why, struct fence_err *err)
 {
 	char detail[128];
-	const char *reason = why->why[0] ? why->why : strerror(-why->code);
+	const char *reason = why->why[0] ? why->why : fence_errno_words(why->code);
 
 	(void)snprintf(detail, sizeof(detail), "%.60s: %.60s", why->what, reason);
 	gate_observe_not_executed(detail, why->hint, &slot->run->seen[slot->at]);

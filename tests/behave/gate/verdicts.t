@@ -47,7 +47,8 @@ is "and is in the record" "$(record '.stages[0] | .result, .exit.signal, .killed
 gates a <<'END'
   - {id: a, command: [no-such-program], sandbox: none}
 END
-run_all
+# A folder of PATH that may not be entered would make it "Permission denied".
+PATH=$BIN:$HELP:/usr/bin:/bin run_all
 is "a command that is not there degrades: exit 3" $status 3
 like "it says what could not be executed and what to do" "$(cat "$T/err")" \
 	"*  a: could not be executed: no-such-program: No such file or directory; install it or correct command (command)*"

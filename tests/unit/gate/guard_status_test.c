@@ -42,15 +42,17 @@ static void a_command_that_died_of_a_signal(void **state)
 
 static void a_failure_and_its_remedy(void **state)
 {
-	struct gate_guard_status status =
-		parse("{\"event\":\"failure\",\"stage\":\"mount\",\"errno\":1,"
-		      "\"path\":\"/proc\",\"hint\":\"do this\"}\n");
+	struct gate_guard_status status = parse(
+		"{\"event\":\"failure\",\"stage\":\"mount\",\"errno\":1,"
+		"\"what\":\"mount it\",\"why\":\"no\",\"path\":\"/proc\",\"hint\":\"do this\"}\n");
 
 	(void)state;
 	assert_true(status.failed);
 	assert_false(status.executed);
 	assert_string_equal(status.failed_stage, "mount");
 	assert_int_equal(status.failed_errno, 1);
+	assert_string_equal(status.failed_what, "mount it");
+	assert_string_equal(status.failed_why, "no");
 	assert_string_equal(status.failed_path, "/proc");
 	assert_string_equal(status.failed_hint, "do this");
 }

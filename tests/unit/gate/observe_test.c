@@ -162,7 +162,8 @@ static void a_failed_set_up_says_what_the_guard_said(void **state)
 {
 	struct fence_group_result result = exited(125);
 	struct gate_guard_status status = { .failed = true,
-					    .failed_stage = "mount",
+					    .failed_stage = "mounts",
+					    .failed_what = "mount /proc",
 					    .failed_errno = EPERM,
 					    .failed_path = "/proc",
 					    .failed_hint = "allow user namespaces" };
