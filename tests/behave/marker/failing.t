@@ -1,0 +1,82 @@
+#!/bin/sh
+# What a replacement answers when the disk, the folder or another program gets in its
+# way: nothing changed, or changed and not known to be durable, and never neither.
+. "$(dirname "$0")/../../lib/tap.sh"
+
+m=$T/m.json
+ASAN_OPTIONS=detect_leaks=0 # not under a tracer
+export ASAN_OPTIONS
+
+approved() {
+	fence-marker read "$m" --json | sed 's/.*"approved":\({[^}]*}\).*/\1/'
+}
+# with FAULT: a replacement during which a system call fails
+with() {
+	strace -o "$T/trace" -e trace=fsync,write,rename,renameat,renameat2,openat -e "inject=$1" \
+		fence-marker replace "$m" --attempt a --approved "$(approved)" --status active --json
+}
+unchanged() {
+	ok "$1: the marker is as it was" cmp "$m" "$T/kept"
+	is "$1: nothing else is left" "$(ls -A "$T" | grep 'm\.json' | tr '\n' ' ')" \
+		"m.json m.json.lock "
+}
+
+ok "a marker is made" fence-marker create "$m" --attempt a --pid $$
+cp "$m" "$T/kept"
+
+# A delay changes nothing: the control of the injection itself.
+exits "a slow disk is no fault" 0 with fsync:delay_enter=1000:when=1
+like "it was synced twice" "$(grep -c '^fsync' "$T/trace")" 2
+cp "$m" "$T/kept"
+
+exits "the file cannot be synced: not replaced" 77 with fsync:error=EIO:when=1
+like "and says so" "$(cat "$T/out")" '*"outcome":"not-replaced"*"why":"Input/output error"*'
+unchanged "after a failed sync"
+is "and the sync is not tried again" "$(grep -c '^fsync' "$T/trace")" 1
+
+exits "the disk is full: not replaced" 77 with write:error=ENOSPC:when=1
+unchanged "on a full disk"
+
+with fsync:delay_enter=1:when=1 >/dev/null
+call=$(sed -n 's/^\(rename[a-z0-9]*\)(.*/\1/p' "$T/trace")
+cp "$m" "$T/kept"
+exits "it cannot be renamed: not replaced" 77 with "$call:error=EACCES:when=1"
+unchanged "after a failed rename"
+
+exits "the folder cannot be synced: replaced, but not known to be durable" 1 \
+	with fsync:error=EIO:when=2
+like "and says so" "$(cat "$T/out")" '*"outcome":"not-durable"*"status":"active"*'
+fails "the new state is there" cmp -s "$m" "$T/kept"
+ok "and authentic" fence-marker read "$m"
+
+# Another program, which knows nothing of the lock, is faster.
+approved=$(approved)
+strace -o /dev/null -e trace=fsync -e inject=fsync:delay_enter=2s:when=1 \
+	fence-marker replace "$m" --attempt a --approved "$approved" --status terminating \
+	>"$T/out" 2>"$T/err" &
+writer=$!
+tries=0
+until ls -A "$T" | grep -q '^\.m\.json\.executor-'; do
+	tries=$((tries + 1))
+	[ $tries -lt 100000 ] || break
+done
+ok "while a writer waits for its disk another replaces the marker" \
+	marker_race foreign "$m" b 1
+cp "$m" "$T/kept"
+wait "$writer"
+is "the writer does not replace that" $? 77
+unchanged "the other's state stays"
+
+# A folder that cannot be written.
+if [ $ROOT = no ]; then
+	mkdir "$T/dir"
+	fence-marker create "$T/dir/n" --attempt a --pid $$ >/dev/null
+	approved=$(fence-marker read "$T/dir/n" --json | sed 's/.*"approved":\({[^}]*}\).*/\1/')
+	chmod 500 "$T/dir"
+	exits "a folder that cannot be written: not replaced" 77 \
+		fence-marker replace "$T/dir/n" --attempt a --approved "$approved" --status active
+	exits "its marker is still read" 0 fence-marker read "$T/dir/n"
+	chmod 700 "$T/dir"
+fi
+
+done_testing
