@@ -1,10 +1,10 @@
-/* The scanner: one pass that finds every fault, then readers that rely on it. */
+/* The scanner: one pass that finds every fault. */
 #include "fence/json.h"
 
 #include <errno.h>
-#include <inttypes.h>
 #include <string.h>
 
+#include "fence/json_text.h"
 #include "fence/utf8.h"
 
 struct scan {
@@ -30,130 +30,7 @@ static int fault_at(struct scan *s, const char *at, const char *why)
 	return -EBADMSG;
 }
 
-static const char *past_space(const char *at, const char *end)
-{
-	while (at < end && (*at == ' ' || *at == '\t' || *at == '\n' || *at == '\r'))
-		at++;
-	return at;
-}
-
 /* --- strings -------------------------------------------------------------------- */
-
-static size_t utf8_put(uint32_t point, char *ret)
-{
-	if (point < 0x80) {
-		ret[0] = (char)point;
-		return 1;
-	}
-	if (point < 0x800) {
-		ret[0] = (char)(0xc0 | point >> 6);
-		ret[1] = (char)(0x80 | (point & 0x3f));
-		return 2;
-	}
-	if (point < 0x10000) {
-		ret[0] = (char)(0xe0 | point >> 12);
-		ret[1] = (char)(0x80 | (point >> 6 & 0x3f));
-		ret[2] = (char)(0x80 | (point & 0x3f));
-		return 3;
-	}
-	ret[0] = (char)(0xf0 | point >> 18);
-	ret[1] = (char)(0x80 | (point >> 12 & 0x3f));
-	ret[2] = (char)(0x80 | (point >> 6 & 0x3f));
-	ret[3] = (char)(0x80 | (point & 0x3f));
-	return 4;
-}
-
-/* Four hexadecimal digits, or -1. */
-static int32_t hex4(const char *at, const char *end)
-{
-	int32_t value = 0;
-
-	if (end - at < 4)
-		return -1;
-	for (int i = 0; i < 4; i++) {
-		char c = at[i];
-
-		if (c >= '0' && c <= '9')
-			value = value * 16 + (c - '0');
-		else if (c >= 'a' && c <= 'f')
-			value = value * 16 + (c - 'a' + 10);
-		else if (c >= 'A' && c <= 'F')
-			value = value * 16 + (c - 'A' + 10);
-		else
-			return -1;
-	}
-	return value;
-}
-
-static bool is_high_half(int32_t unit)
-{
-	return unit >= 0xd800 && unit <= 0xdbff;
-}
-
-static bool is_low_half(int32_t unit)
-{
-	return unit >= 0xdc00 && unit <= 0xdfff;
-}
-
-/* `at` stands on the `u` of an escape: the end of the character (which may be two
- * escapes), with its number in `ret`; or NULL with the reason in `ret_why`. */
-static const char *unicode_escape(const char *at, const char *end, uint32_t *ret,
-				  const char **ret_why)
-{
-	int32_t unit = hex4(at + 1, end), low;
-
-	if (unit < 0) {
-		*ret_why = "\\u needs four hexadecimal digits";
-		return NULL;
-	}
-	at += 5;
-	*ret = (uint32_t)unit;
-	if (unit == 0) {
-		*ret_why = "a NUL character in a string";
-		return NULL;
-	}
-	if (!is_high_half(unit) && !is_low_half(unit))
-		return at;
-	*ret_why = "half of a surrogate pair";
-	if (is_low_half(unit) || end - at < 6 || at[0] != '\\' || at[1] != 'u')
-		return NULL;
-	low = hex4(at + 2, end);
-	if (low < 0 || !is_low_half(low))
-		return NULL;
-	*ret = 0x10000 + ((uint32_t)(unit - 0xd800) << 10) + (uint32_t)(low - 0xdc00);
-	return at + 6;
-}
-
-/* The byte that a one-letter escape means, or 0. */
-static char letter_escape(char letter)
-{
-	static const char letters[] = "\"\\/bfnrt", bytes[] = "\"\\/\b\f\n\r\t";
-	const char *found = letter ? strchr(letters, letter) : NULL;
-
-	return found ? bytes[found - letters] : 0;
-}
-
-/* One character of a string that has been looked at: unescaped into `ret` (4 bytes
- * of room), its length there in `ret_length`; returns where the next one starts. */
-static const char *unescape(const char *at, const char *end, char *ret, size_t *ret_length)
-{
-	const char *why;
-	uint32_t point = 0;
-
-	if (*at != '\\') {
-		ret[0] = *at;
-		*ret_length = 1;
-		return at + 1;
-	}
-	if (at[1] != 'u') {
-		ret[0] = letter_escape(at[1]);
-		*ret_length = 1;
-		return at + 2;
-	}
-	at = unicode_escape(at + 1, end, &point, &why);
-	*ret_length = utf8_put(point, ret);
-	return at;
-}
 
 static int scan_escape(struct scan *s)
 {
@@ -163,12 +40,12 @@ static int scan_escape(struct scan *s)
 	if (s->end - s->at < 2)
 		return fault_at(s, s->at, "the string does not end");
 	if (s->at[1] != 'u') {
-		if (!letter_escape(s->at[1]))
+		if (!fence_json_letter_escape(s->at[1]))
 			return fault_at(s, s->at, "unknown escape in a string");
 		s->at += 2;
 		return 0;
 	}
-	next = unicode_escape(s->at + 1, s->end, &point, &why);
+	next = fence_json_unicode_escape(s->at + 1, s->end, &point, &why);
 	if (!next)
 		return fault_at(s, s->at, why);
 	s->at = next;
@@ -205,18 +82,6 @@ static int scan_string(struct scan *s)
 
 /* --- numbers -------------------------------------------------------------------- */
 
-static bool is_digit(char c)
-{
-	return c >= '0' && c <= '9';
-}
-
-static const char *past_digits(const char *at, const char *end)
-{
-	while (at < end && is_digit(*at))
-		at++;
-	return at;
-}
-
 /* The exponent's value, held within +-10^8: no text that passed a size limit has
  * enough digits to bring that back. */
 static int64_t exponent_of(const char *at, const char *end)
@@ -245,7 +110,7 @@ static bool is_beyond_2_53(const char *at, const char *end)
 	for (; at < end && *at != 'e' && *at != 'E'; at++) {
 		if (*at == '.')
 			in_fraction = true;
-		if (!is_digit(*at))
+		if (!fence_json_is_digit(*at))
 			continue;
 		if (significant == 0 && *at == '0') {
 			whole_digits -= in_fraction;
@@ -273,7 +138,7 @@ static int scan_digits(struct scan *s, const char *why)
 {
 	const char *start = s->at;
 
-	s->at = past_digits(s->at, s->end);
+	s->at = fence_json_past_digits(s->at, s->end);
 	return s->at == start ? fault_at(s, s->at, why) : 0;
 }
 
@@ -319,11 +184,11 @@ static int compare_keys(const char *a, const char *b, const char *end)
 		if (a_ends || b_ends)
 			return (int)b_ends - (int)a_ends;
 		if (a_next == a_count) {
-			a = unescape(a, end, a_bytes, &a_count);
+			a = fence_json_unescape(a, end, a_bytes, &a_count);
 			a_next = 0;
 		}
 		if (b_next == b_count) {
-			b = unescape(b, end, b_bytes, &b_count);
+			b = fence_json_unescape(b, end, b_bytes, &b_count);
 			b_next = 0;
 		}
 		if (a_bytes[a_next] != b_bytes[b_next])
@@ -369,7 +234,7 @@ static int scan_member(struct scan *s, size_t first_key)
 		rc = remember_key(s, key, first_key);
 	if (rc < 0)
 		return rc;
-	s->at = past_space(s->at, s->end);
+	s->at = fence_json_past_space(s->at, s->end);
 	if (s->at == s->end || *s->at != ':')
 		return fault_at(s, s->at, "a colon is needed after a key");
 	s->at++;
@@ -382,17 +247,17 @@ static int scan_items(struct scan *s, char close)
 	size_t first_key = s->key_count;
 	int rc = 0;
 
-	s->at = past_space(s->at + 1, s->end);
+	s->at = fence_json_past_space(s->at + 1, s->end);
 	if (s->at < s->end && *s->at == close) {
 		s->at++;
 		return 0;
 	}
 	for (;;) {
-		s->at = past_space(s->at, s->end);
+		s->at = fence_json_past_space(s->at, s->end);
 		rc = close == '}' ? scan_member(s, first_key) : scan_value(s);
 		if (rc < 0)
 			return rc;
-		s->at = past_space(s->at, s->end);
+		s->at = fence_json_past_space(s->at, s->end);
 		if (s->at == s->end || (*s->at != ',' && *s->at != close))
 			return fault_at(s, s->at,
 					close == '}' ? "a comma or } is needed here"
@@ -428,7 +293,7 @@ static int scan_word(struct scan *s, const char *word)
 
 static int scan_value(struct scan *s)
 {
-	s->at = past_space(s->at, s->end);
+	s->at = fence_json_past_space(s->at, s->end);
 	if (s->at == s->end)
 		return fault_at(s, s->at, "the text ends where a value is needed");
 	switch (*s->at) {
@@ -445,43 +310,24 @@ static int scan_value(struct scan *s)
 	case 'n':
 		return scan_word(s, "null");
 	default:
-		if (*s->at == '-' || is_digit(*s->at))
+		if (*s->at == '-' || fence_json_is_digit(*s->at))
 			return scan_number(s);
 		return fault_at(s, s->at, "not a JSON value");
 	}
 }
 
-static enum fence_json_kind kind_of(char first)
-{
-	switch (first) {
-	case '{':
-		return FENCE_JSON_OBJECT;
-	case '[':
-		return FENCE_JSON_ARRAY;
-	case '"':
-		return FENCE_JSON_STRING;
-	case 't':
-	case 'f':
-		return FENCE_JSON_BOOL;
-	case 'n':
-		return FENCE_JSON_NULL;
-	default:
-		return FENCE_JSON_NUMBER;
-	}
-}
-
 static int scan_text(struct scan *s, struct fence_json *ret)
 {
-	const char *start = past_space(s->at, s->end), *stop;
+	const char *start = fence_json_past_space(s->at, s->end), *stop;
 	int rc = scan_value(s);
 
 	if (rc < 0)
 		return rc;
 	stop = s->at;
-	s->at = past_space(s->at, s->end);
+	s->at = fence_json_past_space(s->at, s->end);
 	if (s->at < s->end)
 		return fault_at(s, s->at, "more after the value");
-	*ret = (struct fence_json){ kind_of(*start), start, (size_t)(stop - start) };
+	*ret = (struct fence_json){ fence_json_kind_of(*start), start, (size_t)(stop - start) };
 	return 0;
 }
 
@@ -509,200 +355,4 @@ int fence_json_parse(const char *text, size_t size_bytes, const struct fence_jso
 int fence_json_fail(struct fence_err *err, const char *name, const struct fence_json_fault *fault)
 {
 	return fence_fail_why(err, -EBADMSG, fault->why, "%s: byte %zu", name, fault->offset_bytes);
-}
-
-/* --- reading what was scanned ------------------------------------------------------ */
-
-const char *fence_json_kind_word(enum fence_json_kind kind)
-{
-	static const char *const words[] = {
-		[FENCE_JSON_NULL] = "null",	  [FENCE_JSON_BOOL] = "true or false",
-		[FENCE_JSON_NUMBER] = "a number", [FENCE_JSON_STRING] = "a string",
-		[FENCE_JSON_ARRAY] = "an array",  [FENCE_JSON_OBJECT] = "an object",
-	};
-
-	return words[kind];
-}
-
-static const char *past_string(const char *at)
-{
-	for (at++; *at != '"'; at++)
-		at += *at == '\\';
-	return at + 1;
-}
-
-/* The end of the value at `at`. Brackets match, so counting them is enough. */
-static const char *past_value(const char *at, const char *end)
-{
-	unsigned int depth = 0;
-
-	do {
-		if (*at == '"') {
-			at = past_string(at);
-			continue;
-		}
-		if (*at == '{' || *at == '[')
-			depth++;
-		else if (*at == '}' || *at == ']')
-			depth--;
-		at++;
-	} while (at < end && (depth > 0 || !strchr(",]} \t\n\r", *at)));
-	return at;
-}
-
-static const char *take_value(const char *at, const char *end, struct fence_json *ret)
-{
-	const char *stop;
-
-	at = past_space(at, end);
-	stop = *at == '"' ? past_string(at) : past_value(at, end);
-	if (ret)
-		*ret = (struct fence_json){ kind_of(*at), at, (size_t)(stop - at) };
-	return past_space(stop, end);
-}
-
-void fence_json_iter_init(struct fence_json_iter *iter, const struct fence_json *value)
-{
-	*iter = (struct fence_json_iter){ 0 };
-	if (value->kind != FENCE_JSON_OBJECT && value->kind != FENCE_JSON_ARRAY)
-		return;
-	iter->end = value->at + value->size_bytes - 1; /* its closing bracket */
-	iter->at = past_space(value->at + 1, iter->end);
-	iter->has_keys = value->kind == FENCE_JSON_OBJECT;
-}
-
-bool fence_json_next(struct fence_json_iter *iter, struct fence_json *ret_key,
-		     struct fence_json *ret_value)
-{
-	if (iter->at == iter->end)
-		return false;
-	if (*iter->at == ',')
-		iter->at++;
-	if (iter->has_keys)
-		iter->at = take_value(iter->at, iter->end, ret_key) + 1; /* and the colon */
-	iter->at = take_value(iter->at, iter->end, ret_value);
-	return true;
-}
-
-int fence_json_member(const struct fence_json *object, const char *name, struct fence_json *ret)
-{
-	struct fence_json_iter iter;
-	struct fence_json key, value;
-
-	if (object->kind != FENCE_JSON_OBJECT)
-		return -EINVAL;
-	fence_json_iter_init(&iter, object);
-	while (fence_json_next(&iter, &key, &value)) {
-		if (!fence_json_string_is(&key, name))
-			continue;
-		*ret = value;
-		return 0;
-	}
-	return -ENOENT;
-}
-
-int fence_json_string(const struct fence_json *value, char *buf, size_t size_bytes,
-		      size_t *ret_length)
-{
-	const char *at, *end;
-	size_t length = 0;
-
-	if (value->kind != FENCE_JSON_STRING)
-		return -EINVAL;
-	at = value->at + 1;
-	end = value->at + value->size_bytes - 1;
-	while (at < end) {
-		char bytes[4];
-		size_t count;
-
-		at = unescape(at, end, bytes, &count);
-		if (count >= size_bytes - length)
-			return -EOVERFLOW;
-		memcpy(buf + length, bytes, count);
-		length += count;
-	}
-	if (length >= size_bytes)
-		return -EOVERFLOW;
-	buf[length] = '\0';
-	if (ret_length)
-		*ret_length = length;
-	return 0;
-}
-
-bool fence_json_string_is(const struct fence_json *value, const char *text)
-{
-	const char *at, *end;
-
-	if (value->kind != FENCE_JSON_STRING)
-		return false;
-	at = value->at + 1;
-	end = value->at + value->size_bytes - 1;
-	/* Names of members seldom have escapes, and are compared again and again. */
-	if (!memchr(at, '\\', (size_t)(end - at)))
-		return strlen(text) == (size_t)(end - at) &&
-		       memcmp(text, at, (size_t)(end - at)) == 0;
-	while (at < end) {
-		char bytes[4];
-		size_t count;
-
-		at = unescape(at, end, bytes, &count);
-		if (strncmp(text, bytes, count) != 0)
-			return false;
-		text += count;
-	}
-	return *text == '\0';
-}
-
-int fence_json_int(const struct fence_json *value, int64_t min, int64_t max, int64_t *ret)
-{
-	const char *at = value->at, *end = value->at + value->size_bytes;
-	bool negative;
-	int64_t number = 0;
-
-	if (value->kind != FENCE_JSON_NUMBER)
-		return -EINVAL;
-	negative = *at == '-';
-	at += negative;
-	if (past_digits(at, end) != end)
-		return -EINVAL;
-	for (; at < end; at++) {
-		number = number * 10 + (*at - '0');
-		if (number > FENCE_JSON_INT_MAX)
-			return -ERANGE;
-	}
-	if (negative)
-		number = -number;
-	if (number < min || number > max)
-		return -ERANGE;
-	*ret = number;
-	return 0;
-}
-
-int fence_json_decimal(const struct fence_json *value, uint64_t *ret)
-{
-	char digits[21];
-	uint64_t number = 0;
-	int rc = fence_json_string(value, digits, sizeof(digits), NULL);
-
-	if (rc < 0)
-		return rc == -EOVERFLOW ? -ERANGE : rc;
-	if (digits[0] == '\0' || (digits[0] == '0' && digits[1] != '\0'))
-		return -EINVAL;
-	for (const char *at = digits; *at; at++) {
-		if (!is_digit(*at))
-			return -EINVAL;
-		if (__builtin_mul_overflow(number, 10, &number) ||
-		    __builtin_add_overflow(number, (uint64_t)(*at - '0'), &number))
-			return -ERANGE;
-	}
-	*ret = number;
-	return 0;
-}
-
-int fence_json_bool(const struct fence_json *value, bool *ret)
-{
-	if (value->kind != FENCE_JSON_BOOL)
-		return -EINVAL;
-	*ret = value->at[0] == 't';
-	return 0;
 }
