@@ -2,11 +2,11 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
-#include <sys/mount.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
 #include <unistd.h>
 
+#include "fence/kernel.h"
 #include "fence/own.h"
 #include "guard/confine/tree.h"
 

@@ -291,15 +291,15 @@ static void clean_up(struct launch *launch)
 
 static int run(struct launch *launch)
 {
-	struct sigaction standard = { .sa_handler = SIG_DFL };
 	owned_fd signal_fd = -1;
 	sigset_t wanted;
 	sigset_t mask;
 	int rc;
 
 	/* An inherited "ignore" would reap our child behind our back. */
-	if (sigaction(SIGCHLD, &standard, NULL) < 0)
-		return fence_fail(launch->err, -errno, "listen for the end of the command");
+	rc = fence_signal_default(SIGCHLD);
+	if (rc < 0)
+		return fence_fail(launch->err, rc, "listen for the end of the command");
 	guard_relayed_signals(&wanted);
 	(void)sigaddset(&wanted, SIGCHLD);
 	signal_fd = fence_signals_take(&wanted, &mask);

@@ -14,7 +14,6 @@
 #include <linux/openat2.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/mount.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -108,10 +107,11 @@ static int make_scratch(struct guard_mounts *mounts, struct guard_dev *dev, stru
 static int close_root(struct fence_err *err)
 {
 	struct mount_attr attr = { .attr_set = SAFE | MOUNT_ATTR_RDONLY };
+	int rc = fence_mount_setattr(AT_FDCWD, "/", AT_RECURSIVE, &attr);
 
-	if (mount_setattr(AT_FDCWD, "/", AT_RECURSIVE, &attr, sizeof(attr)) == 0)
+	if (rc == 0)
 		return 0;
-	fence_fail(err, -errno, "make / read-only");
+	fence_fail(err, rc, "make / read-only");
 	if (err->code == -ENOSYS)
 		(void)fence_hint(err, "mount_setattr(2) needs Linux 5.12, and a container's "
 				      "seccomp profile that allows it");

@@ -31,11 +31,11 @@ int guard_record_failure(int fd, const struct guard_report *report)
 	fence_jsonw_string(&w, "stage", report->stage);
 	fence_jsonw_int(&w, "status", report->status);
 	fence_jsonw_int(&w, "errno", -report->err.code);
-	fence_jsonw_string(&w, "error", strerrorname_np(-report->err.code));
+	fence_jsonw_string(&w, "error", fence_errno_name(report->err.code));
 	fence_jsonw_string(&w, "what", report->err.what);
 	fence_jsonw_string(&w, "why",
 			   report->err.why[0] != '\0' ? report->err.why
-						      : strerrordesc_np(-report->err.code));
+						      : fence_errno_words(report->err.code));
 	fence_jsonw_string(&w, "path", report->path[0] == '\0' ? NULL : report->path);
 	fence_jsonw_string(&w, "hint", report->err.hint[0] == '\0' ? NULL : report->err.hint);
 	return end(&w, fd);

@@ -1,0 +1,37 @@
+#!/bin/sh
+# Descriptors and environment: nothing passes that was not named.
+. "$(dirname "$0")/guard.sh"
+
+exec 7>"$W/seven" 8>"$W/eight"
+exits "a descriptor is closed" 2 guard -- sh -c 'echo x >&7'
+exits "unless it is kept" 0 guard --keep-fd 7 -- sh -c 'echo kept >&7'
+is "by its number" "$(cat seven)" kept
+exits "the other one stays closed" 2 guard --keep-fd 7 -- sh -c 'echo x >&8'
+exits "one that is not open cannot be kept" 125 guard --keep-fd 99 -- true
+like "and is named" "$(cat "$T/err")" "*99*"
+is "no other descriptor is open" "$(guard -- sh -c 'ls /proc/self/fd' | tr '\n' ' ')" "0 1 2 3 "
+exec 7>&- 8>&-
+is "closed standard descriptors are /dev/null" \
+	"$(guard -- sh -c 'readlink /proc/self/fd/0' <&- )" /dev/null
+mkfifo pipe
+sh -c 'exec cat pipe >got' &
+exec 9>pipe
+fence-guard exec --keep-fd 9 -- sh -c 'echo one >&9; exec 9>&-; echo up >ready; exec sleep 98762' 9>&9 &
+pid=$!
+exec 9>&-
+await file ready
+ok "a kept pipe ends when the command ends it" await -t 5 file got
+kill "$pid"
+wait
+
+export SECRET_TOKEN=x LD_LIBRARY_PATH=/x GIT_DIR=/x NODE_OPTIONS=-x BASH_ENV=/x TZ=UTC
+is "the environment is the list alone" \
+	"$(guard -- env | sed 's/=.*//' | grep -vx 'PWD\|SHLVL\|_' | sort | tr '\n' ' ')" \
+	"$(env | sed -n 's/^\(PATH\|HOME\|USER\|LOGNAME\|TMPDIR\|LANG\|LC_ALL\|LC_CTYPE\|TZ\|TERM\)=.*/\1/p' | sort | tr '\n' ' ')"
+is "a named variable passes" "$(guard --env SECRET_TOKEN -- printenv SECRET_TOKEN)" x
+is "or gets its value" "$(guard --env 'A=b c=d' -- printenv A)" "b c=d"
+is "--env-all passes all" "$(guard --env-all -- printenv GIT_DIR)" /x
+exits "--unset takes one out" 1 guard --env-all --unset GIT_DIR -- printenv GIT_DIR
+is "PATH finds the command as it is inside" "$(guard --env PATH=/nowhere -- /bin/sh -c 'echo $PATH')" /nowhere
+exits "an empty PATH finds nothing" 127 guard --env PATH=/nowhere -- sh
+done_testing

@@ -1,0 +1,57 @@
+#!/bin/sh
+# What is protected and masked without being named.
+. "$(dirname "$0")/guard.sh"
+
+mkdir -p .git/hooks .claude .gemini .cursor .codex
+for f in .git/config .git/hooks/pre-commit .git/index .claude/settings.json .claude/settings.local.json \
+	.gemini/settings.json .cursor/hooks.json .codex/config.toml opencode.json; do
+	echo old >"$f"
+done
+
+says "control: another file of .git can be written" ok -- guard_try write .git/index
+for f in .git/config .git/hooks/pre-commit .claude/settings.json .claude/settings.local.json \
+	.gemini/settings.json .cursor/hooks.json .codex/config.toml opencode.json; do
+	says "$f cannot be written" EROFS -- guard_try write "$f"
+done
+says ".git cannot be renamed" EBUSY -- guard_try rename .git g
+exits "the hooks cannot be replaced" 0 guard -- \
+	sh -c 'mv .git g 2>/dev/null; mkdir -p .git/hooks; echo x >.git/hooks/pre-commit; true'
+is "the host has its hook" "$(cat .git/hooks/pre-commit)" old
+says "naming one with --rw opens it" ok --rw .git/hooks -- guard_try write .git/hooks/pre-commit
+exits "no repository, no complaint" 0 guard --cwd .cursor -- true
+says "the repository's own folder as the root: its hooks stay" EROFS --cwd .git -- \
+	guard_try write hooks/pre-commit
+
+# A work tree: .git is a file that names a folder of the main repository.
+mkdir -p main/.git/worktrees/wt main/.git/hooks wt
+echo old >main/.git/config
+echo old >main/.git/hooks/pre-push
+echo ../.. >main/.git/worktrees/wt/commondir
+echo "gitdir: $W/main/.git/worktrees/wt" >wt/.git
+cd wt || exit 1
+says "a work tree's .git file is protected" EROFS --rw "$W" -- guard_try write .git
+says "and the hooks of the repository that it names" EROFS --rw "$W/main" -- \
+	guard_try write "$W/main/.git/hooks/pre-push"
+says "and its configuration" EROFS --rw "$W/main/.git" -- guard_try write "$W/main/.git/config"
+cd "$W" || exit 1
+
+# The home folder.
+HOME=$T/home
+export HOME
+mkdir -p "$HOME/.ssh" "$HOME/.config/gcloud" "$HOME/.docker" "$HOME/proj"
+for f in .ssh/id .netrc .npmrc .docker/config.json .config/gcloud/token .bashrc .profile plain; do
+	echo secret >"$HOME/$f"
+done
+says "control: another file of the home folder can be read" ok --ro "$HOME" -- guard_try open "$HOME/plain"
+for f in .ssh/id .netrc .npmrc .docker/config.json .config/gcloud/token; do
+	says "~/$f cannot be read" EACCES --ro "$HOME" -- guard_try open "$HOME/$f"
+done
+says "unless it is named" ok --ro "$HOME" --ro "$HOME/.npmrc" -- guard_try open "$HOME/.npmrc"
+says "a folder, too" ok --ro "$HOME" --ro "$HOME/.ssh" -- guard_try open "$HOME/.ssh/id"
+exits "what lies below a mask cannot be shown alone" 125 guard --ro "$HOME" --ro "$HOME/.ssh/id" -- true
+like "which is said" "$(cat "$T/err")" "*name $HOME/.ssh itself with --ro or --rw"
+says "shell start files stay as they are in a writable home" EROFS --rw "$HOME" -- \
+	guard_try write "$HOME/.bashrc"
+says "the rest of it can be written" ok --rw "$HOME" -- guard_try write "$HOME/plain"
+exits "/etc/shadow is closed" 0 guard -- sh -c 'test "$(guard_try open /etc/shadow)" = EACCES'
+done_testing

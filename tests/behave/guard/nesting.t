@@ -1,0 +1,21 @@
+#!/bin/sh
+# Inside of other sandboxes: confined as much as asked, or refused.
+. "$(dirname "$0")/guard.sh"
+
+none="fence-guard exec --profile none"
+exits "profile none leaves files alone" 0 $none -- sh -c 'echo x >"$1"' - "$T/outside"
+is "the host has it" "$(cat "$T/outside")" x
+is "it still has its own processes" "$($none -- sh -c 'echo $$')" 2
+exits "and can be nested" 5 $none -- $none -- sh -c 'exit 5'
+exits "profile gate works inside of it" 5 $none -- fence-guard exec -- sh -c 'exit 5'
+exits "profile none takes no rules" 125 $none --deny . -- true
+exits "inside of profile gate there is no further sandbox, and no pretence" 125 \
+	guard -- fence-guard exec -- true
+like "which is said with its reason" "$(cat "$T/err")" "fence-guard: create namespaces: Operation not permitted; a seccomp filter*"
+if command -v bwrap >/dev/null; then
+	exits "inside of bwrap" 5 bwrap --bind / / --dev-bind /dev /dev --proc /proc --unshare-user --unshare-pid \
+		--cap-add ALL -- fence-guard exec --cwd "$W" -- sh -c 'exit 5'
+else
+	lacks "inside of bwrap" bubblewrap
+fi
+done_testing

@@ -1,0 +1,19 @@
+#!/bin/sh
+# No network but lo, unless the host's is asked for.
+. "$(dirname "$0")/guard.sh"
+
+mkfifo "$T/hold"
+guard_try listen "@fence-guard-$$" <"$T/hold" >"$T/abstract" &
+exec 9>"$T/hold"
+await file "$T/abstract"
+
+says "lo works, in both families" ok -- guard_try lo
+says "there is no way out" ENETUNREACH -- guard_try connect 192.0.2.1 80
+says "nothing listens on the host's addresses" ECONNREFUSED -- guard_try connect 127.0.0.1 1
+is "control: the host's abstract socket answers outside" "$(guard_try unix "@fence-guard-$$")" ok
+says "and is not there inside" ECONNREFUSED -- guard_try unix "@fence-guard-$$"
+says "--net host is the host's network" ok --net host -- guard_try unix "@fence-guard-$$"
+is "no interface but lo" "$(guard -- sh -c 'grep -c : /proc/net/dev')" 1
+exec 9>&-
+wait
+done_testing

@@ -1,0 +1,35 @@
+#!/bin/sh
+# No capability, no way to get one.
+. "$(dirname "$0")/guard.sh"
+
+field() {
+	guard -- sed -n "s/^$1:[[:space:]]*//p" /proc/self/status
+}
+for set in CapInh CapPrm CapEff CapBnd CapAmb; do
+	is "$set is empty" "$(field $set)" 0000000000000000
+done
+is "no_new_privs is set" "$(field NoNewPrivs)" 1
+is "a filter is installed" "$(field Seccomp)" 2
+is "the user is who called" "$(guard -- id -u)" "$(id -u)"
+is "and the group" "$(guard -- id -g)" "$(id -g)"
+
+if [ "$ROOT" = yes ]; then
+	cp "$(command -v id)" id
+	chown 1:1 id
+	chmod 6755 id
+	is "control: a setuid program changes its user outside" "$(./id -u)" 1
+	is "and not inside" "$(guard -- ./id -u)" 0
+	says "root cannot become another" EPERM -- guard_try setuid 65534
+	says "unless it keeps what that takes" ok --keep-cap setuid -- guard_try setuid 65534
+	says "profile chromium does" ok --profile chromium -- guard_try setuid 65534
+	is "and keeps nothing else" "$(guard --profile chromium -- sed -n 's/^CapEff:\t//p' /proc/self/status)" 00000000000000eb
+	says "uid 0 cannot write the machine's settings" EROFS -- guard_try write /proc/sys/kernel/core_pattern
+	says "not in profile chromium either" EROFS --profile chromium -- guard_try write /proc/sys/kernel/core_pattern
+	says "nor empty its caches" EROFS --profile chromium -- guard_try write /proc/sys/vm/drop_caches
+else
+	says "a user's setuid programs gain nothing" "$(id -u)" -- sh -c 'su -c "id -u" root </dev/null 2>/dev/null || id -u'
+	says "the machine's settings are root's" EACCES -- guard_try write /proc/sys/kernel/core_pattern
+fi
+exits "pid 1 cannot be looked into" 0 guard -- sh -c '! ls -l /proc/1/fd >/dev/null 2>&1'
+exits "an unknown capability is refused" 125 guard --keep-cap everything -- true
+done_testing

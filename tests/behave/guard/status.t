@@ -1,0 +1,48 @@
+#!/bin/sh
+# Exit statuses, and the record.
+. "$(dirname "$0")/guard.sh"
+
+exits "the command's own status" 7 guard -- sh -c 'exit 7'
+exits "125 is also a status that a command may have" 125 guard -- sh -c 'exit 125'
+is "which is silent" "$(cat "$T/err")" ""
+exits "died of a signal: 128+n" 137 guard -- sh -c 'kill -9 $$'
+exits "also of its own doing" 143 guard -- sh -c 'kill $$'
+exits "not found" 127 guard -- /nonexistent/command
+like "by name" "$(cat "$T/err")" "fence-guard: find /nonexistent/command: No such file or directory"
+echo plain >plain
+exits "not executable" 126 guard -- ./plain
+chmod 755 plain
+exits "no format that can be executed" 126 guard -- ./plain
+like "with a hint" "$(cat "$T/err")" "*#!/bin/sh"
+exits "no command" 125 fence-guard exec
+exits "an unknown option" 125 fence-guard exec --writ x -- true
+exits "an unknown verb" 125 fence-guard exce -- true
+exits "a profile that does not exist" 125 fence-guard exec --profile gaet -- true
+
+record() {
+	rm -f "$T/record"
+	fence-guard exec --ro "$FENCE_BUILD" --status-fd 5 "$@" 5>"$T/record" >/dev/null 2>&1
+	cat "$T/record"
+}
+seen=$(record --deny /absent/secret -- sh -c 'exit 3')
+like "the start is recorded" "$seen" '*"schema":"fence-guard-status/v1"*"event":"exec"*'
+like "with its layers" "$seen" '*"layers":{"namespaces":"enforced","mounts":"enforced","capabilities":"enforced","seccomp":"enforced","landlock":"off"}*'
+like "and what was denied and is not there" "$seen" '*"absentDenied":\["/absent/secret"\]*'
+like "and the end" "$seen" '*"event":"exit","code":3,*'
+like "a signal is a signal" "$(record -- sh -c 'kill -9 $$')" '*"event":"exit","signal":9,*'
+like "a failure has stage, errno and path" "$(record --rw /absent -- true)" \
+	'*"event":"failure","stage":"paths","status":125,"errno":2,"error":"ENOENT",*"path":"/absent",*'
+like "so has a command that is not there" "$(record -- /absent/command)" \
+	'*"event":"failure","stage":"exec","status":127,"errno":2,*"path":"/absent/command"*'
+is "and there is nothing else then" "$(record -- /absent/command | wc -l | tr -d ' ')" 1
+fence-guard exec --status-fd 5 -- sh -c 'echo up >ready; exec sleep 98763' 5>"$T/record" &
+launcher=$!
+await file ready
+await file "$T/record"
+pid=$(sed -n 's/.*"event":"exec","pid":\([0-9]*\),.*/\1/p' "$T/record")
+is "the pid is the one outside" "$(tr '\0' ' ' <"/proc/$pid/cmdline")" "sleep 98763 "
+kill "$launcher"
+wait "$launcher" 2>/dev/null
+rm -f ready
+exits "a descriptor that is not open is refused" 125 guard --status-fd 77 -- true
+done_testing

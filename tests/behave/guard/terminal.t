@@ -1,0 +1,19 @@
+#!/bin/sh
+# On a terminal the command is in the foreground, and the shell gets it back.
+. "$(dirname "$0")/guard.sh"
+
+if ! command -v script >/dev/null; then
+	lacks "a terminal for the command" "script(1) of bsdutils"
+	done_testing
+fi
+on_terminal() {
+	script -qec "$1" /dev/null </dev/null | tr -d '\r'
+}
+G="fence-guard exec --ro $FENCE_BUILD"
+is "control: outside, on a terminal" "$(on_terminal 'guard_try foreground')" ok
+is "the command is in the foreground" "$(on_terminal "$G -- guard_try foreground")" ok
+is "and we again after it" "$(on_terminal "$G -- true; guard_try foreground")" ok
+is "it may set its terminal" "$(on_terminal "$G -- stty -echo && echo set")" set
+is "it can open /dev/tty" "$(on_terminal "$G -- sh -c 'echo hello >/dev/tty'")" hello
+is "but not type into it" "$(on_terminal "$G -- guard_try call 16 0 0x5412 0")" EPERM
+done_testing

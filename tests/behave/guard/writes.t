@@ -1,0 +1,48 @@
+#!/bin/sh
+# Everything is read-only but what is named.
+. "$(dirname "$0")/guard.sh"
+
+mkdir "$T/other" sub
+echo old >"$T/other/file"
+
+ok "control: unconfined, the other folder can be written" sh -c 'echo old >"$1/file"' - "$T/other"
+exits "the working directory can be written" 0 guard -- sh -c 'echo in >here'
+is "and the host has it" "$(cat here)" in
+says "a folder outside cannot: it is read-only" EROFS --ro "$T/other" -- guard_try write "$T/other/file"
+says "not even a device of the host is there" ENOENT -- guard_try open /dev/vda
+is "nothing was written outside" "$(cat "$T/other/file")" old
+
+says "--rw opens it" ok --rw "$T/other" -- guard_try write "$T/other/file"
+echo x >sub/file
+says "--ro closes a part of what is writable" EROFS --ro sub -- guard_try write sub/file
+exits "a file can be named alone" 0 guard --rw "$T/other/file" -- sh -c 'echo new >"$1"' - "$T/other/file"
+is "and is changed on the host" "$(cat "$T/other/file")" new
+guard --rw "$T/other/file" -- sh -c ': >"$1/more"' - "$T/other" 2>/dev/null
+is "its folder stays as it was" "$(ls -A "$T/other")" file
+
+exits "--tmpfs gives an empty folder that can be written" 0 \
+	guard --tmpfs sub -- sh -c 'test -z "$(ls -A sub)" && echo x >sub/x'
+is "of which nothing is left" "$(ls -A sub)" file
+
+echo secret >"$T/private"
+exits "/tmp is private" 0 guard -- sh -c 'test ! -e "$1" && echo x >/tmp/x && rm /tmp/x' - "$T/private"
+exits "--ro shows what would be hidden in it" 0 guard --ro "$T/private" -- grep -q secret "$T/private"
+exits "--cwd is entered and can be written" 0 guard --cwd "$T/other" -- sh -c 'pwd >where'
+is "there" "$(cat "$T/other/where")" "$T/other"
+
+for name in "a b" "a${newline}b" 'a\b' '-rf' "$(printf 'caf\351')" '*?[x]' "'\"\$(x)"; do
+	mkdir -p "./$name/deep"
+	echo keep >"./$name/deep/file"
+	shown=$(printf %s "$name" | tr '\n\351' '|?')
+	says "a folder called <$shown> can be read-only" EROFS --ro "./$name" -- \
+		guard_try write "./$name/deep/file"
+	says "and writable when it lies outside" ok --cwd "$T/other" --rw "$W/$name" -- \
+		guard_try write "$W/$name/deep/file"
+done
+
+exits "what does not exist cannot be named" 125 guard --rw "$T/nope" -- true
+like "and is said by name" "$(cat "$T/err")" "fence-guard: --rw $T/nope: No such file or directory; *"
+exits "the root itself cannot be opened" 125 guard --rw / -- true
+exits "nor may two rules contradict each other" 125 guard --rw sub --deny sub -- true
+like "which is said" "$(cat "$T/err")" "*contradict*"
+done_testing

@@ -1,0 +1,251 @@
+/* The filters as they are built in, run by an interpreter of the classic BPF that
+ * seccomp takes: what each answers, without being confined ourselves. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <errno.h>
+#include <linux/audit.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <sched.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/personality.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+
+#include "guard/policy/calls.h"
+#include "guard_filters.h"
+
+#define REFUSED(error) (SECCOMP_RET_ERRNO | (error))
+
+static uint32_t load(const struct seccomp_data *data, uint32_t offset)
+{
+	uint32_t word;
+
+	assert_true(offset % 4 == 0 && offset + 4 <= sizeof(*data));
+	memcpy(&word, (const char *)data + offset, sizeof(word));
+	return word;
+}
+
+static size_t jump(const struct sock_filter *line, uint32_t accumulator)
+{
+	switch (BPF_OP(line->code)) {
+	case BPF_JA:
+		return line->k;
+	case BPF_JEQ:
+		return accumulator == line->k ? line->jt : line->jf;
+	case BPF_JGT:
+		return accumulator > line->k ? line->jt : line->jf;
+	case BPF_JGE:
+		return accumulator >= line->k ? line->jt : line->jf;
+	case BPF_JSET:
+		return accumulator & line->k ? line->jt : line->jf;
+	}
+	fail_msg("unknown jump 0x%x", line->code);
+	return 0;
+}
+
+static uint32_t run(const struct sock_filter *filter, size_t count, const struct seccomp_data *data)
+{
+	uint32_t accumulator = 0;
+
+	for (size_t at = 0; at < count; at++) {
+		const struct sock_filter *line = &filter[at];
+
+		if (line->code == (BPF_LD | BPF_W | BPF_ABS))
+			accumulator = load(data, line->k);
+		else if (line->code == (BPF_ALU | BPF_AND | BPF_K))
+			accumulator &= line->k;
+		else if (line->code == (BPF_RET | BPF_K))
+			return line->k;
+		else if (BPF_CLASS(line->code) == BPF_JMP)
+			at += jump(line, accumulator);
+		else
+			fail_msg("unknown instruction 0x%x", line->code);
+	}
+	fail_msg("the filter ends without an answer");
+	return 0;
+}
+
+#define COUNT(filter) (sizeof(filter) / sizeof((filter)[0]))
+#define NATIVE	      AUDIT_ARCH_X86_64
+
+static uint32_t ask(uint32_t nr, uint64_t a, uint64_t b, uint64_t c)
+{
+	struct seccomp_data data = { .nr = (int)nr, .arch = NATIVE, .args = { a, b, c } };
+
+	return run(filter_default, COUNT(filter_default), &data);
+}
+
+static uint32_t ask_userns(uint32_t nr, uint64_t a)
+{
+	struct seccomp_data data = { .nr = (int)nr, .arch = NATIVE, .args = { a } };
+
+	return run(filter_userns, COUNT(filter_userns), &data);
+}
+
+static void ordinary_calls_pass(void **state)
+{
+	static const uint32_t calls[] = {
+		SYS_read,	SYS_openat,	  SYS_execve,	  SYS_fork,
+		SYS_wait4,	SYS_futex,	  SYS_mmap,	  SYS_kill,
+		SYS_rename,	SYS_ptrace,	  SYS_statx,	  SYS_prctl,
+		SYS_seccomp,	SYS_pidfd_open,	  SYS_socketpair, SYS_landlock_create_ruleset,
+		SYS_epoll_wait, SYS_memfd_create,
+	};
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(calls); i++)
+		assert_int_equal(ask(calls[i], 0, 0, 0), SECCOMP_RET_ALLOW);
+}
+
+static void a_foreign_architecture_is_killed(void **state)
+{
+	struct seccomp_data data = { .nr = 20, .arch = AUDIT_ARCH_I386 };
+
+	(void)state;
+	assert_int_equal(run(filter_default, COUNT(filter_default), &data),
+			 SECCOMP_RET_KILL_PROCESS);
+	assert_int_equal(run(filter_userns, COUNT(filter_userns), &data), SECCOMP_RET_KILL_PROCESS);
+}
+
+static void x32_numbers_and_numbers_above_the_table_do_not_exist(void **state)
+{
+	(void)state;
+	assert_int_equal(ask(0x40000000 | SYS_mount, 0, 0, 0), REFUSED(ENOSYS));
+	assert_int_equal(ask(0x40000000 | SYS_getpid, 0, 0, 0), REFUSED(ENOSYS));
+	assert_int_equal(ask(GUARD_KNOWN_MAX + 1, 0, 0, 0), REFUSED(ENOSYS));
+	assert_int_equal(ask(0x7fffffff, 0, 0, 0), REFUSED(ENOSYS));
+	assert_int_equal(ask(GUARD_KNOWN_MAX, 0, 0, 0), SECCOMP_RET_ALLOW);
+	/* A tracer's "skip this call". */
+	assert_int_equal(ask(0xffffffff, 0, 0, 0), SECCOMP_RET_ALLOW);
+}
+
+static void refused_calls_get_their_answer(void **state)
+{
+	static const struct {
+		uint32_t nr;
+		uint32_t error;
+	} calls[] = {
+		{ SYS_mount, EPERM },
+		{ SYS_umount2, EPERM },
+		{ SYS_pivot_root, EPERM },
+		{ SYS_chroot, EPERM },
+		{ SYS_setns, EPERM },
+		{ SYS_bpf, EPERM },
+		{ SYS_perf_event_open, EPERM },
+		{ SYS_keyctl, EPERM },
+		{ SYS_kexec_load, EPERM },
+		{ SYS_init_module, EPERM },
+		{ SYS_iopl, EPERM },
+		{ SYS_process_vm_readv, EPERM },
+		{ SYS_open_by_handle_at, EPERM },
+		{ SYS_clone3, ENOSYS },
+		{ SYS_io_uring_setup, ENOSYS },
+		{ SYS_userfaultfd, ENOSYS },
+		{ SYS_move_mount, ENOSYS },
+		{ SYS_memfd_secret, ENOSYS },
+		{ SYS_mount_setattr, ENOSYS },
+		{ SYS_kexec_file_load, ENOSYS },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < COUNT(calls); i++)
+		assert_int_equal(ask(calls[i].nr, 0, 0, 0), REFUSED(calls[i].error));
+}
+
+static void terminal_input_is_refused_on_the_low_32_bits(void **state)
+{
+	(void)state;
+	assert_int_equal(ask(SYS_ioctl, 0, TIOCSTI, 0), REFUSED(EPERM));
+	assert_int_equal(ask(SYS_ioctl, 0, UINT64_C(1) << 32 | TIOCSTI, 0), REFUSED(EPERM));
+	assert_int_equal(ask(SYS_ioctl, 0, UINT64_C(0xffffffff00000000) | TIOCLINUX, 0),
+			 REFUSED(EPERM));
+	assert_int_equal(ask(SYS_ioctl, 0, TCGETS, 0), SECCOMP_RET_ALLOW);
+	assert_int_equal(ask(SYS_ioctl, 0, TIOCSPGRP, 0), SECCOMP_RET_ALLOW);
+}
+
+static void new_namespaces_are_refused_unless_they_are_allowed(void **state)
+{
+	static const uint64_t always[] = { CLONE_NEWNS, CLONE_NEWUTS, CLONE_NEWCGROUP };
+	static const uint64_t for_browsers[] = { CLONE_NEWUSER, CLONE_NEWPID, CLONE_NEWNET,
+						 CLONE_NEWIPC };
+
+	(void)state;
+	assert_int_equal(ask(SYS_clone, SIGCHLD, 0, 0), SECCOMP_RET_ALLOW);
+	assert_int_equal(ask(SYS_unshare, CLONE_FILES, 0, 0), SECCOMP_RET_ALLOW);
+	assert_int_equal(ask(SYS_unshare, 0x80, 0, 0), REFUSED(EPERM)); /* CLONE_NEWTIME */
+	for (size_t i = 0; i < COUNT(always); i++) {
+		assert_int_equal(ask(SYS_clone, always[i] | SIGCHLD, 0, 0), REFUSED(EPERM));
+		assert_int_equal(ask(SYS_unshare, always[i], 0, 0), REFUSED(EPERM));
+		assert_int_equal(ask_userns(SYS_clone, always[i]), REFUSED(EPERM));
+		assert_int_equal(ask_userns(SYS_unshare, always[i]), REFUSED(EPERM));
+	}
+	for (size_t i = 0; i < COUNT(for_browsers); i++) {
+		assert_int_equal(ask(SYS_clone, for_browsers[i] | SIGCHLD, 0, 0), REFUSED(EPERM));
+		assert_int_equal(ask(SYS_unshare, for_browsers[i], 0, 0), REFUSED(EPERM));
+		assert_int_equal(ask_userns(SYS_clone, for_browsers[i]), SECCOMP_RET_ALLOW);
+		assert_int_equal(ask_userns(SYS_unshare, for_browsers[i]), SECCOMP_RET_ALLOW);
+	}
+	assert_int_equal(ask_userns(SYS_chroot, 0), SECCOMP_RET_ALLOW);
+	assert_int_equal(ask_userns(SYS_mount, 0), REFUSED(EPERM));
+	assert_int_equal(ask_userns(SYS_clone3, 0), REFUSED(ENOSYS));
+}
+
+static void only_usual_sockets_can_be_made(void **state)
+{
+	(void)state;
+	assert_int_equal(ask(SYS_socket, AF_UNIX, SOCK_STREAM, 0), SECCOMP_RET_ALLOW);
+	assert_int_equal(ask(SYS_socket, AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 6),
+			 SECCOMP_RET_ALLOW);
+	assert_int_equal(ask(SYS_socket, AF_INET6, SOCK_DGRAM, 17), SECCOMP_RET_ALLOW);
+	assert_int_equal(ask(SYS_socket, AF_NETLINK, SOCK_RAW, 0), SECCOMP_RET_ALLOW);
+	assert_int_equal(ask(SYS_socket, AF_NETLINK, SOCK_RAW, 9), REFUSED(EPROTONOSUPPORT));
+	for (uint64_t family = 0; family < 64; family++)
+		if (family != AF_UNIX && family != AF_INET && family != AF_INET6 &&
+		    family != AF_NETLINK)
+			assert_int_equal(ask(SYS_socket, family, SOCK_STREAM, 0),
+					 REFUSED(EAFNOSUPPORT));
+	/* The kernel cuts the number to an int; so do we. */
+	assert_int_equal(ask(SYS_socket, UINT64_C(1) << 32 | AF_PACKET, SOCK_RAW, 0),
+			 REFUSED(EAFNOSUPPORT));
+	assert_int_equal(ask(SYS_socket, AF_INET, SOCK_RAW | SOCK_NONBLOCK, 1),
+			 REFUSED(EPROTONOSUPPORT));
+	assert_int_equal(ask(SYS_socket, AF_INET6, SOCK_SEQPACKET, 132), REFUSED(EPROTONOSUPPORT));
+	assert_int_equal(ask(SYS_socket, AF_INET, SOCK_STREAM, 132), REFUSED(EPROTONOSUPPORT));
+	assert_int_equal(ask(SYS_socket, AF_INET, SOCK_STREAM, 262), REFUSED(EPROTONOSUPPORT));
+	assert_int_equal(ask(SYS_socket, AF_INET, SOCK_STREAM, 256), REFUSED(EPROTONOSUPPORT));
+	assert_int_equal(ask(SYS_socket, AF_INET, 6, 33), REFUSED(EPROTONOSUPPORT));
+}
+
+static void odd_personalities_are_refused(void **state)
+{
+	(void)state;
+	assert_int_equal(ask(SYS_personality, PER_LINUX, 0, 0), SECCOMP_RET_ALLOW);
+	assert_int_equal(ask(SYS_personality, 0xffffffff, 0, 0), SECCOMP_RET_ALLOW);
+	assert_int_equal(ask(SYS_personality, ADDR_NO_RANDOMIZE, 0, 0), SECCOMP_RET_ALLOW);
+	assert_int_equal(ask(SYS_personality, READ_IMPLIES_EXEC, 0, 0), REFUSED(EPERM));
+	assert_int_equal(ask(SYS_personality, MMAP_PAGE_ZERO, 0, 0), REFUSED(EPERM));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(ordinary_calls_pass),
+		cmocka_unit_test(a_foreign_architecture_is_killed),
+		cmocka_unit_test(x32_numbers_and_numbers_above_the_table_do_not_exist),
+		cmocka_unit_test(refused_calls_get_their_answer),
+		cmocka_unit_test(terminal_input_is_refused_on_the_low_32_bits),
+		cmocka_unit_test(new_namespaces_are_refused_unless_they_are_allowed),
+		cmocka_unit_test(only_usual_sockets_can_be_made),
+		cmocka_unit_test(odd_personalities_are_refused),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
