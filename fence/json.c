@@ -82,8 +82,8 @@ static int scan_string(struct scan *s)
 
 /* --- numbers -------------------------------------------------------------------- */
 
-/* The exponent's value, held within +-10^8: no text that passed a size limit has
- * enough digits to bring that back. */
+/* The exponent's value, held within +-10^16: no text has enough digits to bring
+ * that back. */
 static int64_t exponent_of(const char *at, const char *end)
 {
 	bool negative = *at == '-';
@@ -92,7 +92,7 @@ static int64_t exponent_of(const char *at, const char *end)
 	if (*at == '-' || *at == '+')
 		at++;
 	for (; at < end; at++)
-		if (value < 10000000)
+		if (value < INT64_C(1000000000000000))
 			value = value * 10 + (*at - '0');
 	return negative ? -value : value;
 }
