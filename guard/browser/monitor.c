@@ -261,7 +261,7 @@ static size_t end_children(struct monitor *m)
 
 	if (!m->has_proof)
 		return 0;
-	for (size_t i = 0; i < PROOF_PROCESSES; i++) {
+	for (size_t i = 0; i < m->proof.places; i++) {
 		const struct proof_process *it = &m->proof.processes[i];
 
 		if (it->pid != 0)

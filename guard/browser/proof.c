@@ -21,11 +21,16 @@
 #define SETTLE_CPU_TICKS 5
 #define SETTLE_CAP_MS	 10000
 
-/* Between looks at everything; between them only the zygotes' children are read,
- * which is where renderers are born. */
-#define FULL_LOOK_MS  20
-#define YOUNG_LOOK_MS 2
-#define CALM_LOOK_MS  20
+/* A look at everything reads a file for each of the browser's threads; between them
+ * only the zygotes' children are read, which is where renderers are born. */
+#define FULL_LOOK_MS	  20 /* until one is proven */
+#define CALM_FULL_LOOK_MS 200
+#define YOUNG_LOOK_MS	  2 /* while a renderer is young */
+#define EARLY_LOOK_MS	  5 /* until one is proven */
+#define CALM_LOOK_MS	  20
+#define IDLE_LOOK_MS	  50 /* when nobody was born for ... */
+#define IDLE_AFTER_MS	  2000
+#define NEWBORN_MS	  100 /* as long a process is asked at each look what it is */
 
 #define ANCESTORS 16
 
@@ -84,10 +89,19 @@ void proof_close(struct proof *proof)
 
 static struct proof_process *find(struct proof *proof, pid_t pid)
 {
-	for (size_t i = 0; i < PROOF_PROCESSES; i++)
+	for (size_t i = 0; i < proof->places; i++)
 		if (proof->processes[i].pid == pid)
 			return &proof->processes[i];
 	return NULL;
+}
+
+static struct proof_process *find_place(struct proof *proof)
+{
+	struct proof_process *place = find(proof, 0);
+
+	if (place == NULL && proof->places < PROOF_PROCESSES)
+		place = &proof->processes[proof->places++];
+	return place;
 }
 
 static void keep(struct proof *proof, const struct proof_process *process)
@@ -238,7 +252,7 @@ static void meet(struct proof *proof, pid_t pid, int64_t now_ms)
 	if (place != NULL)
 		drop(proof, place, now_ms);
 	else
-		place = find(proof, 0);
+		place = find_place(proof);
 	if (place == NULL) {
 		proof->table_was_full = true;
 		return;
@@ -248,6 +262,7 @@ static void meet(struct proof *proof, pid_t pid, int64_t now_ms)
 					 .type = PROC_OTHER,
 					 .is_seen = true,
 					 .first_seen_ms = now_ms };
+	proof->last_met_ms = now_ms;
 }
 
 /* --- looking -------------------------------------------------------------------------- */
@@ -256,7 +271,7 @@ static void meet_zygote_children(struct proof *proof, int64_t now_ms)
 {
 	pid_t pids[PROOF_PROCESSES];
 
-	for (size_t i = 0; i < PROOF_PROCESSES; i++) {
+	for (size_t i = 0; i < proof->places; i++) {
 		const struct proof_process *it = &proof->processes[i];
 		ssize_t count;
 
@@ -275,22 +290,32 @@ static int meet_everybody(struct proof *proof, int64_t now_ms)
 
 	if (count < 0)
 		return (int)count;
-	for (size_t i = 0; i < PROOF_PROCESSES; i++)
+	for (size_t i = 0; i < proof->places; i++)
 		proof->processes[i].is_seen = false;
 	for (ssize_t i = 0; i < count; i++)
 		meet(proof, pids[i], now_ms);
 	/* Who is no longer below the browser is looked at once more, which finds it
 	 * dead; if it lives on, it has lost its ancestry. */
-	for (size_t i = 0; i < PROOF_PROCESSES; i++)
+	for (size_t i = 0; i < proof->places; i++)
 		if (proof->processes[i].pid != 0 && !proof->processes[i].is_seen &&
 		    proof->processes[i].is_settled)
 			proof->processes[i].pid = 0;
 	return 0;
 }
 
+/* A process that has long been no renderer will hardly become one. */
+static bool is_due(const struct proof_process *process, bool is_full, int64_t now_ms)
+{
+	if (process->pid == 0 || process->is_settled)
+		return false;
+	return is_full || process->type == PROC_RENDERER ||
+	       now_ms - process->first_seen_ms < NEWBORN_MS;
+}
+
 int proof_look(struct proof *proof, int64_t now_ms)
 {
 	struct proc_stat stat;
+	bool is_full;
 	int changed = 0;
 	int rc = proc_read_stat(proof->browser_fd, &stat);
 
@@ -303,16 +328,19 @@ int proof_look(struct proof *proof, int64_t now_ms)
 	}
 	if (rc < 0)
 		return rc;
-	if (now_ms >= proof->full_look_at_ms) {
+	is_full = now_ms >= proof->full_look_at_ms;
+	if (is_full) {
 		rc = meet_everybody(proof, now_ms);
-		proof->full_look_at_ms = now_ms + FULL_LOOK_MS;
+		proof->full_look_at_ms =
+			now_ms +
+			(proof->standings[STANDING_PROVEN] == 0 ? FULL_LOOK_MS : CALM_FULL_LOOK_MS);
 	} else {
 		meet_zygote_children(proof, now_ms);
 	}
-	for (size_t i = 0; i < PROOF_PROCESSES; i++) {
+	for (size_t i = 0; i < proof->places; i++) {
 		struct proof_process *it = &proof->processes[i];
 
-		if (it->pid != 0 && !it->is_settled && look_at(proof, it, now_ms) > 0)
+		if (is_due(it, is_full, now_ms) && look_at(proof, it, now_ms) > 0)
 			changed = 1;
 	}
 	return rc < 0 ? rc : changed;
@@ -320,32 +348,29 @@ int proof_look(struct proof *proof, int64_t now_ms)
 
 void proof_finish(struct proof *proof)
 {
-	for (size_t i = 0; i < PROOF_PROCESSES; i++)
+	for (size_t i = 0; i < proof->places; i++)
 		if (proof->processes[i].pid != 0)
 			drop(proof, &proof->processes[i], proof->processes[i].first_seen_ms);
 }
 
-static bool is_young(const struct proof_process *process)
+bool proof_has_pending(const struct proof *proof)
 {
-	return process->pid != 0 && !process->is_settled;
+	for (size_t i = 0; i < proof->places; i++) {
+		const struct proof_process *it = &proof->processes[i];
+
+		if (it->pid != 0 && !it->is_settled && it->type == PROC_RENDERER)
+			return true;
+	}
+	return false;
 }
 
 int64_t proof_next_ms(const struct proof *proof, int64_t now_ms)
 {
-	if (proof->standings[STANDING_PROVEN] == 0)
+	if (proof_has_pending(proof))
 		return now_ms + YOUNG_LOOK_MS;
-	for (size_t i = 0; i < PROOF_PROCESSES; i++)
-		if (is_young(&proof->processes[i]) && proof->processes[i].type == PROC_RENDERER)
-			return now_ms + YOUNG_LOOK_MS;
-	return now_ms + CALM_LOOK_MS;
-}
-
-bool proof_has_pending(const struct proof *proof)
-{
-	for (size_t i = 0; i < PROOF_PROCESSES; i++)
-		if (is_young(&proof->processes[i]) && proof->processes[i].type == PROC_RENDERER)
-			return true;
-	return false;
+	if (proof->standings[STANDING_PROVEN] == 0)
+		return now_ms + EARLY_LOOK_MS;
+	return now_ms + (now_ms - proof->last_met_ms < IDLE_AFTER_MS ? CALM_LOOK_MS : IDLE_LOOK_MS);
 }
 
 enum proof_state proof_state(const struct proof *proof)

@@ -64,6 +64,8 @@ struct proof {
 	struct proc_layers browser;
 
 	struct proof_process processes[PROOF_PROCESSES];
+	size_t places; /* of these were ever used */
+	int64_t last_met_ms;
 	int64_t full_look_at_ms;
 	bool table_was_full; /* there were more processes than places: never proven */
 
