@@ -4,8 +4,10 @@
  *  3. paths            every name is looked up once, in the view that is still whole
  *  4. mounts           the view is closed
  *  5. working directory  entered again, in the new view
- *  6. capabilities     nothing above could be done without, nothing below needs any
- *  7. seccomp          last: it refuses what the stages above were made of
+ *  6. no_new_privs     Landlock and seccomp ask for it
+ *  7. landlock         a net under the mounts, over the places as they are now
+ *  8. capabilities     the mounts could not be made without, nothing below needs any
+ *  9. seccomp          last: it refuses what the stages above were made of
  * The namespaces themselves come from the clone that made this process; what it
  * starts inherits all of it. */
 #include "guard/confine/apply.h"
@@ -43,7 +45,7 @@ static int bring_lo_up(struct guard_confine *confine, struct fence_err *err)
 
 static int look_up(struct guard_confine *confine, struct fence_err *err)
 {
-	return guard_plan_build(&confine->plan, confine->policy, confine->home, err);
+	return guard_plan_build(&confine->plan, confine->policy, err);
 }
 
 static int close_view(struct guard_confine *confine, struct fence_err *err)
@@ -77,6 +79,16 @@ static int enter_cwd(struct guard_confine *confine, struct fence_err *err)
 	return -ESTALE;
 }
 
+static int stop_gains(struct guard_confine *confine, struct fence_err *err)
+{
+	return confine->policy->profile->confine ? guard_no_new_privs(err) : 0;
+}
+
+static int spread_net(struct guard_confine *confine, struct fence_err *err)
+{
+	return confine->policy->profile->confine ? guard_landlock(&confine->plan, err) : 0;
+}
+
 static int drop_caps(struct guard_confine *confine, struct fence_err *err)
 {
 	if (!confine->policy->profile->confine)
@@ -100,6 +112,8 @@ static const struct {
 	{ "paths", look_up },
 	{ "mounts", close_view },
 	{ "working directory", enter_cwd },
+	{ "no_new_privs", stop_gains },
+	{ "landlock", spread_net },
 	{ "capabilities", drop_caps },
 	{ "seccomp", load_filter },
 };

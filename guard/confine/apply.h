@@ -12,11 +12,10 @@
 
 struct guard_confine {
 	const struct guard_policy *policy;
-	const char *home; /* of the command; NULL: none */
-	bool real_root;	  /* no user namespace is needed */
-	uid_t uid;	  /* the caller's */
+	bool real_root; /* no user namespace is needed */
+	uid_t uid;	/* the caller's */
 	gid_t gid;
-	struct guard_plan plan;
+	struct guard_plan plan; /* home and tmp_dir are filled by the caller */
 };
 
 /* The CLONE_NEW* flags that the process which calls guard_confine_apply must have

@@ -7,6 +7,13 @@
 #include "guard/confine/steps.h"
 #include "guard_filters.h" /* made: filter_default, filter_userns */
 
+int guard_no_new_privs(struct fence_err *err)
+{
+	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0)
+		return fence_fail(err, -errno, "set no_new_privs");
+	return 0;
+}
+
 int guard_load_filter(bool with_userns, struct fence_err *err)
 {
 	struct sock_fprog program = {
@@ -18,8 +25,6 @@ int guard_load_filter(bool with_userns, struct fence_err *err)
 		program.len = sizeof(filter_userns) / sizeof(filter_userns[0]);
 		program.filter = (struct sock_filter *)(uintptr_t)filter_userns;
 	}
-	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0)
-		return fence_fail(err, -errno, "set no_new_privs");
 	if (prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program, 0, 0) < 0)
 		return fence_fail(err, -errno, "install the seccomp filter");
 	return 0;

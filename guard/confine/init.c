@@ -183,6 +183,7 @@ static void start(struct init *init, const struct guard_confine *confine)
 	struct guard_report report = {
 		.kind = GUARD_REPORT_STARTED,
 		.proc_masked = confine->plan.proc_masked,
+		.landlock = confine->plan.landlock,
 	};
 	struct fence_spawn_plan plan = {
 		.argv = command->argv,

@@ -92,6 +92,7 @@ static void on_started(struct launch *launch, const struct guard_report *report,
 	launch->record.pid = pid_behind(pidfd);
 	launch->record.init_pid = launch->init_pid;
 	launch->record.proc_masked = report->proc_masked;
+	launch->record.landlock = report->landlock;
 	check_record(launch, guard_record_exec(launch->policy->status_fd, &launch->confine,
 					       &launch->record));
 }
@@ -216,11 +217,13 @@ static int find_terminal(void)
 	return -1;
 }
 
-static const char *home_of(char *const *envp)
+static const char *value_of(char *const *envp, const char *name)
 {
+	size_t length = strlen(name);
+
 	for (; *envp != NULL; envp++)
-		if (strncmp(*envp, "HOME=", 5) == 0)
-			return *envp + 5;
+		if (strncmp(*envp, name, length) == 0 && (*envp)[length] == '=')
+			return *envp + length + 1;
 	return NULL;
 }
 
@@ -323,7 +326,7 @@ int guard_launch(const struct guard_policy *policy, char *const *argv, char *con
 		.policy = policy,
 		.confine = {
 			.policy = policy,
-			.home = home_of(envp),
+			.plan = { .home = value_of(envp, "HOME"), .tmp_dir = value_of(envp, "TMPDIR") },
 			.real_root = guard_is_privileged(),
 			.uid = geteuid(),
 			.gid = getegid(),

@@ -294,6 +294,24 @@ static int attach_op(struct guard_mounts *mounts, struct guard_plan *plan, struc
 	return rc < 0 ? fence_fail(err, rc, "mount on %s", op->path) : 0;
 }
 
+/* TMPDIR often names a folder of its own below /tmp, which is not there in a private
+ * one; made anew, programs find what they were promised. */
+static int make_tmp_dir(const struct guard_plan *plan, const struct guard_op *tmp,
+			struct fence_err *err)
+{
+	const char *path = plan->tmp_dir;
+	int rc;
+
+	if (path == NULL || strcmp(path, tmp->path) == 0 || !guard_path_within(path, tmp->path) ||
+	    strstr(path, "..") != NULL || path[strlen(path) - 1] == '/' || strlen(path) >= PATH_MAX)
+		return 0;
+	rc = make_place(tmp->tree_fd, path + strlen(tmp->path) + 1, true);
+	if (rc < 0)
+		return fence_fail(err, rc, "make TMPDIR %s", path);
+	fence_drop_fd(&rc);
+	return 0;
+}
+
 static int attach_all(struct guard_mounts *mounts, struct guard_plan *plan, struct guard_dev *dev,
 		      struct fence_err *err)
 {
@@ -308,6 +326,8 @@ static int attach_all(struct guard_mounts *mounts, struct guard_plan *plan, stru
 		rc = attach_op(mounts, plan, op, err);
 		if (rc == 0 && op->kind == GUARD_OP_DEV)
 			rc = guard_dev_finish(dev, op->tree_fd, mounts->scratch_fd, err);
+		if (rc == 0 && op->kind == GUARD_OP_TMP)
+			rc = make_tmp_dir(plan, op, err);
 		/* A thousand masks are not a thousand descriptors. */
 		if (op->kind == GUARD_OP_MASK)
 			fence_close_fd(&op->tree_fd);

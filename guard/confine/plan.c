@@ -309,13 +309,12 @@ static int find_cwd(struct guard_plan *plan, struct fence_err *err)
 	return 0;
 }
 
-int guard_plan_build(struct guard_plan *plan, const struct guard_policy *policy, const char *home,
+int guard_plan_build(struct guard_plan *plan, const struct guard_policy *policy,
 		     struct fence_err *err)
 {
 	int rc;
 
 	plan->policy = policy;
-	plan->home = home;
 	rc = find_cwd(plan, err);
 	if (rc < 0 || !policy->profile->confine)
 		return rc;

@@ -10,6 +10,13 @@
 #include "fence/err.h"
 #include "guard/policy/policy.h"
 
+/* How much of a layer the host lets us have. */
+enum guard_layer {
+	GUARD_LAYER_OFF,
+	GUARD_LAYER_DEGRADED,
+	GUARD_LAYER_ENFORCED,
+};
+
 enum guard_op_kind {
 	GUARD_OP_PIN,	/* bound onto itself, so that it cannot be renamed or removed */
 	GUARD_OP_DEV,	/* the small /dev */
@@ -37,7 +44,8 @@ struct guard_plan {
 	const struct guard_policy *policy;
 	char cwd[4096]; /* link-free */
 	struct stat cwd_st;
-	const char *home;     /* NULL: none known */
+	const char *home;     /* of the command; NULL: none known */
+	const char *tmp_dir;  /* the command's TMPDIR; may be NULL */
 	struct guard_op *ops; /* parents before children */
 	size_t count;
 	size_t room;
@@ -46,11 +54,12 @@ struct guard_plan {
 	char **read_only_parents; /* closed because a protected path below does not exist yet */
 	size_t read_only_count;
 	const char *current; /* the path under way: a failure's */
-	bool proc_masked;    /* the host forbids a fresh /proc */
+	enum guard_layer landlock;
+	bool proc_masked; /* the host forbids a fresh /proc */
 };
 
-/* `home` may be NULL. Frees nothing of what it is given. */
-int guard_plan_build(struct guard_plan *plan, const struct guard_policy *policy, const char *home,
+/* Fill `home` and `tmp_dir` first; the policy must outlive the plan. */
+int guard_plan_build(struct guard_plan *plan, const struct guard_policy *policy,
 		     struct fence_err *err);
 void guard_plan_free(struct guard_plan *plan);
 

@@ -41,16 +41,28 @@ int guard_record_failure(int fd, const struct guard_report *report)
 	return end(&w, fd);
 }
 
-static void put_layers(struct fence_jsonw *w, const struct guard_confine *confine, bool proc_masked)
+static const char *layer_word(enum guard_layer layer)
+{
+	static const char *const words[] = {
+		[GUARD_LAYER_OFF] = "off",
+		[GUARD_LAYER_DEGRADED] = "degraded",
+		[GUARD_LAYER_ENFORCED] = "enforced",
+	};
+
+	return words[layer];
+}
+
+static void put_layers(struct fence_jsonw *w, const struct guard_confine *confine,
+		       const struct guard_exec_record *record)
 {
 	const char *confined = confine->policy->profile->confine ? "enforced" : "off";
 
 	fence_jsonw_open(w, "layers", '{');
 	fence_jsonw_string(w, "namespaces", "enforced");
-	fence_jsonw_string(w, "mounts", proc_masked ? "degraded" : confined);
+	fence_jsonw_string(w, "mounts", record->proc_masked ? "degraded" : confined);
 	fence_jsonw_string(w, "capabilities", confined);
 	fence_jsonw_string(w, "seccomp", confined);
-	fence_jsonw_string(w, "landlock", "off");
+	fence_jsonw_string(w, "landlock", layer_word(record->landlock));
 	fence_jsonw_close(w, '}');
 }
 
@@ -100,7 +112,7 @@ int guard_record_exec(int fd, const struct guard_confine *confine,
 	fence_jsonw_int(&w, "pid", record->pid);
 	fence_jsonw_int(&w, "initPid", record->init_pid);
 	fence_jsonw_string(&w, "profile", policy->profile->name);
-	put_layers(&w, confine, record->proc_masked);
+	put_layers(&w, confine, record);
 	put_namespaces(&w, guard_confine_namespaces(confine));
 	fence_jsonw_string(&w, "network", policy->net == GUARD_NET_NONE ? "none" : "host");
 	fence_jsonw_string(&w, "proc", record->proc_masked ? "masked" : "fresh");

@@ -20,6 +20,7 @@ struct guard_exec_record {
 	pid_t pid; /* the command's, as the launcher sees it; 0: not known */
 	pid_t init_pid;
 	bool proc_masked;
+	enum guard_layer landlock;
 	struct guard_record_list absent_denied;
 	struct guard_record_list read_only_parents;
 };

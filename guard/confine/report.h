@@ -7,6 +7,7 @@
 
 #include "fence/err.h"
 #include "fence/reap.h"
+#include "guard/confine/plan.h"
 
 enum guard_report_kind {
 	GUARD_REPORT_FAILED,	/* nothing was started: stage, status, err, path */
@@ -19,8 +20,9 @@ enum guard_report_kind {
 
 struct guard_report {
 	enum guard_report_kind kind;
-	int status; /* FAILED: what to exit with */
-	bool proc_masked;
+	int status;		   /* FAILED: what to exit with */
+	bool proc_masked;	   /* STARTED */
+	enum guard_layer landlock; /* STARTED */
 	struct fence_exit how;
 	struct fence_err err;
 	char stage[32];

@@ -8,6 +8,7 @@
 #include <sys/types.h>
 
 #include "fence/err.h"
+#include "guard/confine/plan.h"
 
 /* We have all that it takes to confine without a user namespace. */
 bool guard_is_privileged(void);
@@ -24,7 +25,15 @@ int guard_lo_up(struct fence_err *err);
 /* Drops every capability that is not in `keep`, from every set and for good. */
 int guard_drop_caps(uint64_t keep, struct fence_err *err);
 
-/* no_new_privs, then the filter that was made at build time. */
+/* A net under the mounts: writing anywhere but in the plan's writable places is
+ * refused once more, and so are abstract sockets of others. Sets plan->landlock to
+ * what this kernel could do of it; only an error of a kernel that can is an error. */
+int guard_landlock(struct guard_plan *plan, struct fence_err *err);
+
+/* no_new_privs, for good: nothing that is executed gains anything. */
+int guard_no_new_privs(struct fence_err *err);
+
+/* The filter that was made at build time; no_new_privs must be set. */
 int guard_load_filter(bool with_userns, struct fence_err *err);
 
 #endif

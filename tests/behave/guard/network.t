@@ -12,7 +12,13 @@ says "there is no way out" ENETUNREACH -- guard_try connect 192.0.2.1 80
 says "nothing listens on the host's addresses" ECONNREFUSED -- guard_try connect 127.0.0.1 1
 is "control: the host's abstract socket answers outside" "$(guard_try unix "@fence-guard-$$")" ok
 says "and is not there inside" ECONNREFUSED -- guard_try unix "@fence-guard-$$"
-says "--net host is the host's network" ok --net host -- guard_try unix "@fence-guard-$$"
+is "--net host is the host's network" "$(guard --net host -- readlink /proc/self/ns/net)" "$(readlink /proc/self/ns/net)"
+landlock=$(guard --net host --status-fd 5 -- true 5>&1 | sed -n 's/.*"landlock":"\([a-z]*\)".*/\1/p')
+if [ "$landlock" = enforced ]; then
+	says "where the host's abstract sockets are still out of reach" EPERM --net host -- guard_try unix "@fence-guard-$$"
+else
+	lacks "where the host's abstract sockets are still out of reach" "Landlock ABI 6 (Linux 6.12)"
+fi
 is "no interface but lo" "$(guard -- sh -c 'grep -c : /proc/net/dev')" 1
 exec 9>&-
 wait

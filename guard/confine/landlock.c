@@ -1,0 +1,89 @@
+/* Landlock (landlock(7)) knows only what is allowed, below a folder: it cannot say
+ * "but not this one in it", so masks and protections are the mounts' alone. What it
+ * can say is that nothing is written elsewhere, whatever became of a mount's flags. */
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/landlock.h>
+#include <sys/stat.h>
+
+#include "fence/own.h"
+#include "fence/sys.h"
+#include "guard/confine/steps.h"
+
+/* Not in the headers of Linux 6.1. */
+#define ACCESS_TRUNCATE		   (UINT64_C(1) << 14) /* ABI 3, 6.2 */
+#define SCOPE_ABSTRACT_UNIX_SOCKET UINT64_C(1)	       /* ABI 6, 6.12 */
+
+struct ruleset_attr {
+	uint64_t handled_access_fs;
+	uint64_t handled_access_net; /* ABI 4 */
+	uint64_t scoped;	     /* ABI 6 */
+};
+
+#define WRITING                                                                                    \
+	(LANDLOCK_ACCESS_FS_WRITE_FILE | LANDLOCK_ACCESS_FS_REMOVE_DIR |                           \
+	 LANDLOCK_ACCESS_FS_REMOVE_FILE | LANDLOCK_ACCESS_FS_MAKE_DIR |                            \
+	 LANDLOCK_ACCESS_FS_MAKE_REG | LANDLOCK_ACCESS_FS_MAKE_SOCK |                              \
+	 LANDLOCK_ACCESS_FS_MAKE_FIFO | LANDLOCK_ACCESS_FS_MAKE_SYM | LANDLOCK_ACCESS_FS_REFER)
+
+/* Handled and nowhere allowed: device nodes. */
+#define NEVER (LANDLOCK_ACCESS_FS_MAKE_CHAR | LANDLOCK_ACCESS_FS_MAKE_BLOCK)
+
+/* A rule for a file takes no more than this. */
+#define FILE_ONLY (LANDLOCK_ACCESS_FS_WRITE_FILE | ACCESS_TRUNCATE)
+
+static bool is_writable(const struct guard_op *op)
+{
+	return !op->skip && op->tree_fd >= 0 &&
+	       (op->kind == GUARD_OP_RW || op->kind == GUARD_OP_TMPFS || op->kind == GUARD_OP_TMP ||
+		op->kind == GUARD_OP_DEV);
+}
+
+static int allow_places(const struct guard_plan *plan, int ruleset_fd, uint64_t access,
+			struct fence_err *err)
+{
+	owned_fd proc_fd = open("/proc", O_PATH | O_DIRECTORY | O_CLOEXEC);
+	int rc = proc_fd < 0 ? -errno : fence_landlock_allow(ruleset_fd, proc_fd, access);
+
+	if (rc < 0)
+		return fence_fail(err, rc, "allow writing to /proc");
+	for (size_t i = 0; rc == 0 && i < plan->count; i++) {
+		const struct guard_op *op = &plan->ops[i];
+
+		if (!is_writable(op))
+			continue;
+		rc = fence_landlock_allow(ruleset_fd, op->tree_fd,
+					  S_ISDIR(op->st.st_mode) ? access : access & FILE_ONLY);
+		if (rc < 0)
+			return fence_fail(err, rc, "allow writing to %s", op->path);
+	}
+	return rc;
+}
+
+int guard_landlock(struct guard_plan *plan, struct fence_err *err)
+{
+	struct ruleset_attr attr = { .handled_access_fs = WRITING | NEVER };
+	int abi = fence_landlock_create(NULL, 0, LANDLOCK_CREATE_RULESET_VERSION);
+	size_t size_bytes = abi < 4 ? 8 : abi < 6 ? 16 : 24;
+	owned_fd ruleset_fd = -1;
+	int rc;
+
+	/* The first version has no way to allow renames between folders. */
+	if (abi < 2)
+		return 0;
+	if (abi >= 3)
+		attr.handled_access_fs |= ACCESS_TRUNCATE;
+	if (abi >= 6)
+		attr.scoped = SCOPE_ABSTRACT_UNIX_SOCKET;
+	ruleset_fd = fence_landlock_create(&attr, size_bytes, 0);
+	if (ruleset_fd < 0)
+		return fence_fail(err, ruleset_fd, "make a Landlock ruleset");
+	rc = allow_places(plan, ruleset_fd, attr.handled_access_fs & ~(uint64_t)NEVER, err);
+	if (rc < 0)
+		return rc;
+	rc = fence_landlock_restrict(ruleset_fd);
+	if (rc < 0)
+		return fence_fail(err, rc, "enter the Landlock ruleset");
+	plan->landlock = abi >= 6 ? GUARD_LAYER_ENFORCED : GUARD_LAYER_DEGRADED;
+	return 0;
+}
