@@ -120,6 +120,15 @@ gates: [{id: all, stages: [a]}]
 END
 exits "a file elsewhere" 0 fence-gate run all --config sub/other.yaml
 is "its folder is the root" "$(cat sub/.fence/runs/*/a.log)" "$(pwd -P)/sub"
+
+# The folder of records is no link: an earlier run's stage could have made one.
+mkdir linked elsewhere
+cp gates.yaml linked/
+ln -s ../elsewhere linked/.fence
+exits "records do not go through a link" 70 fence-gate run all --config linked/gates.yaml
+like "that says so" "$(cat "$T/err")" "fence-gate: open folder .fence: *"
+is "and nothing was written there" "$(ls -A elsewhere)" ""
+
 exits "a missing PATH is an error" 65 env -u PATH "$BIN/fence-gate" run all
 like "that says so" "$(cat "$T/err")" "fence-gate: environment of stage a: PATH is not set; *"
 done_testing

@@ -53,4 +53,15 @@ is "the working directory is the root" "$(tail_of cwd)" "$(pwd -P)"
 is "the umask is 022" "$(tail_of umask)" 0022
 is "no signal is blocked or ignored" "$(tail_of signals)" 0000000000000000
 is "it leads a session of its own" "$(tail_of session)" 0
+
+# Bytes in, bytes out: no locale is asked what they mean.
+gates blob <<'END'
+  - {id: blob, command: [sh, -c, "printf %s \"$BLOB\""], sandbox: none, env: {keep: [BLOB]}}
+END
+BLOB=$(printf 'caf\351 \342\202\254')
+export BLOB
+run_all
+is "a value that is no UTF-8 reaches the stage as it is" \
+	"$status $(cat .fence/runs/*/blob.log)" "0 $BLOB"
+is "and the record shows it" "$(record '.stages[0].output.stdoutTail')" "$(printf 'caf\\xe9 \342\202\254')"
 done_testing
