@@ -109,7 +109,9 @@ char fence_json_letter_escape(char letter)
 	static const char letters[] = "\"\\/bfnrt", bytes[] = "\"\\/\b\f\n\r\t";
 	const char *found = letter ? strchr(letters, letter) : NULL;
 
-	return found ? bytes[found - letters] : 0;
+	if (!found)
+		return '\0';
+	return bytes[found - letters];
 }
 
 const char *fence_json_unescape(const char *at, const char *end, char *ret, size_t *ret_length)

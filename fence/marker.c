@@ -344,7 +344,7 @@ int fence_marker_parse(const char *text, size_t text_bytes, enum fence_marker_fo
 {
 	struct fence_marker found = { .text_bytes = text_bytes };
 	struct fence_json root, value;
-	enum fence_marker_rule unused;
+	enum fence_marker_rule unused = FENCE_MARKER_RULE_JSON;
 
 	ret_rule = ret_rule ? ret_rule : &unused;
 	*ret_rule = FENCE_MARKER_RULE_JSON;
@@ -482,9 +482,9 @@ static int check_place(struct look *look, const struct fence_marker_place *said)
 static int read_marker(const char *path, enum fence_marker_format format, struct look *look,
 		       struct fence_marker *ret)
 {
-	struct fence_marker found;
+	struct fence_marker found = { 0 };
 	unsigned int looks = 0;
-	int rc;
+	int rc = -EBADMSG;
 
 	look->rule = FENCE_MARKER_RULE_NAME;
 	if (fence_marker_path_split(path, &look->path, look->err) < 0)

@@ -27,7 +27,7 @@
 #include "fence/own.h"
 #include "fence/sys.h"
 
-#define RANDOM_BYTES  8
+#define RANDOM_BYTES  ((size_t)8)
 #define RANDOM_DIGITS (2 * RANDOM_BYTES)
 
 /* A sibling's name is the marker's and at most this: dots, the longest writer's

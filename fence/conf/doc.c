@@ -33,8 +33,7 @@ static int fail_at(const char *name, const char *text, size_t offset_bytes, cons
 	return fence_fail_why(err, -EBADMSG, why, "%s:%zu:%zu", name, line, column);
 }
 
-int fence_doc_parse(const char *name, const char *text, size_t size_bytes, struct fence_doc **ret,
-		    struct fence_err *err)
+static int parse(const char *text, size_t size_bytes, struct fence_doc *doc, struct fence_err *err)
 {
 	/* cJSON keeps every number as a double, so one that a double cannot hold must
 	 * not get that far. */
@@ -43,24 +42,36 @@ int fence_doc_parse(const char *name, const char *text, size_t size_bytes, struc
 		.depth = FENCE_DOC_DEPTH_MAX,
 		.safe_numbers = true,
 	};
-	owned_doc *doc = calloc(1, sizeof(*doc));
 	struct fence_json_fault fault;
 	struct fence_json value;
 	const char *stop = NULL;
 
-	if (!doc)
-		return fence_fail(err, -ENOMEM, "read %s", name);
-	(void)snprintf(doc->name, sizeof(doc->name), "%s", name);
 	if (fence_json_parse(text, size_bytes, &limits, &value, &fault) < 0)
-		return fail_at(name, text, fault.offset_bytes, fault.why, err);
+		return fail_at(doc->name, text, fault.offset_bytes, fault.why, err);
 	doc->root = cJSON_ParseWithLengthOpts(value.at, value.size_bytes, &stop, false);
 	if (!doc->root && stop >= text && stop < text + size_bytes)
 		/* A number of more than 63 characters, with some versions of cJSON. */
-		return fail_at(name, text, (size_t)(stop - text), "too long a number", err);
+		return fail_at(doc->name, text, (size_t)(stop - text), "too long a number", err);
 	if (!doc->root)
-		return fence_fail(err, -ENOMEM, "read %s", name);
-	*ret = fence_take_mem(&doc);
+		return fence_fail(err, -ENOMEM, "read %s", doc->name);
 	return 0;
+}
+
+int fence_doc_parse(const char *name, const char *text, size_t size_bytes, struct fence_doc **ret,
+		    struct fence_err *err)
+{
+	struct fence_doc *doc = calloc(1, sizeof(*doc));
+	int rc;
+
+	if (!doc)
+		return fence_fail(err, -ENOMEM, "read %s", name);
+	(void)snprintf(doc->name, sizeof(doc->name), "%s", name);
+	rc = parse(text, size_bytes, doc, err);
+	if (rc < 0)
+		fence_doc_free(doc);
+	else
+		*ret = doc;
+	return rc;
 }
 
 int fence_doc_read(const char *path, size_t max_bytes, struct fence_doc **ret,

@@ -8,6 +8,11 @@ m=$T/m.json
 ASAN_OPTIONS=detect_leaks=0
 export ASAN_OPTIONS
 
+temporaries() {
+	for file in "$T"/.m.json*; do
+		[ ! -e "$file" ] || echo "$file"
+	done
+}
 look() {
 	fence-marker read "$m" --json >"$T/read" || echo '{}' >"$T/read"
 	approved=$(sed 's/.*"approved":\({[^}]*}\).*/\1/' "$T/read")
@@ -49,7 +54,7 @@ while read -r call nth; do
 	fi
 	fence-marker replace "$m" --attempt a --approved "$approved" --status active \
 		>/dev/null 2>"$T/err" || failed=$((failed + 1))
-	[ "$(ls -A "$T" | grep -c 'm\.json')" = 2 ] || littered=$((littered + 1))
+	[ -z "$(temporaries)" ] || littered=$((littered + 1))
 	look
 done <"$T/calls"
 

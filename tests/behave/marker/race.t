@@ -3,6 +3,11 @@
 . "$(dirname "$0")/../../lib/tap.sh"
 
 m=$T/m.json
+temporaries() {
+	for file in "$T"/.m.json*; do
+		[ ! -e "$file" ] || echo "$file"
+	done
+}
 seq_of() {
 	fence-marker read "$m" --json | sed 's/.*"approved":{[^}]*"seq":\([0-9]*\).*/\1/'
 }
@@ -24,7 +29,7 @@ wait "$reader"
 is "a reader sees an authentic marker every time" "$? $(cat "$T/r")" "0 0"
 is "no update is lost" "$(seq_of)" 2001
 note "started over: $(cat "$T/w1") and $(cat "$T/w2")"
-is "nothing else is left in the folder" "$(ls -A "$T" | grep m.json | tr '\n' ' ')" "m.json m.json.lock "
+is "no temporary is left in the folder" "$(temporaries)" ""
 
 marker_race foreign "$m" b 2000 >"$T/f" 2>&1 &
 foreign=$!
