@@ -103,9 +103,8 @@ size_t fence_err_line(const struct fence_err *err, const char *program, char *bu
 	struct fence_text text;
 	const char *why = err->why;
 
-	/* strerror may load a message catalogue (forbidden under seccomp). */
 	if (why[0] == '\0' && err->code < 0)
-		why = strerrordesc_np(-err->code);
+		why = fence_errno_words(err->code);
 	fence_text_init(&text, buf, size_bytes - 1);
 	fence_text_add(&text, "%s: ", program);
 	add_without_controls(&text, err->what);

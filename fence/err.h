@@ -33,4 +33,9 @@ int fence_hint(struct fence_err *err, const char *hint, ...)
 size_t fence_err_line(const struct fence_err *err, const char *program, char *buf,
 		      size_t size_bytes);
 
+/* An errno in words, and by its name ("EPERM"; NULL when it has none here). The
+ * sign does not matter. Safe between fork and exec and under any filter. */
+const char *fence_errno_words(int code);
+const char *fence_errno_name(int code);
+
 #endif

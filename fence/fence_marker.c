@@ -243,7 +243,7 @@ static int say_json(const struct conf *conf, const struct outcome *out, const ch
 	if (out->err.code < 0) {
 		fence_jsonw_string(&w, "what", out->err.what);
 		fence_jsonw_string(&w, "why",
-				   out->err.why[0] ? out->err.why : strerror(-out->err.code));
+				   out->err.why[0] ? out->err.why : fence_errno_words(out->err.code));
 	}
 	fence_jsonw_close(&w, '}');
 	return fence_jsonw_line(&w, STDOUT_FILENO);
@@ -334,7 +334,7 @@ static int run_read(const struct conf *conf)
 		out.rule = conf->explain ? fence_marker_rule_word(rule) : NULL;
 		if (conf->explain) {
 			(void)fence_fail_why(&out.err, -EBADMSG,
-					     why.why[0] ? why.why : strerror(-why.code),
+					     why.why[0] ? why.why : fence_errno_words(why.code),
 					     "%s: no authentic marker: rule %s: %s", conf->path,
 					     out.rule, why.what);
 		} else {

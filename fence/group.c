@@ -12,6 +12,7 @@
 #include "fence/clock.h"
 #include "fence/group_priv.h"
 #include "fence/own.h"
+#include "fence/sys.h"
 #include "fence/tree.h"
 
 #define ORPHAN_LOOK_MS	  1

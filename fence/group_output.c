@@ -16,7 +16,6 @@
 #include <sys/epoll.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
-#include <sys/uio.h>
 #include <unistd.h>
 
 #include "fence/clock.h"
@@ -52,7 +51,6 @@ static ssize_t write_small(int fd, const void *bytes, size_t count)
  * never wait for anybody. */
 static ssize_t write_now(int fd, const void *bytes, size_t count)
 {
-	struct iovec part = { .iov_base = (void *)(uintptr_t)bytes, .iov_len = count };
 	struct stat st;
 	ssize_t done;
 
@@ -64,15 +62,11 @@ static ssize_t write_now(int fd, const void *bytes, size_t count)
 		done = send(fd, bytes, count, MSG_DONTWAIT | MSG_NOSIGNAL);
 		return done < 0 ? -errno : done;
 	}
-	do {
-		done = pwritev2(fd, &part, 1, -1, RWF_NOWAIT);
-	} while (done < 0 && errno == EINTR);
-	if (done >= 0)
-		return done;
-	/* Terminals, and pipes of older kernels, do not know the flag. */
-	if (errno == EOPNOTSUPP || errno == EINVAL || errno == ENOSYS || errno == ESPIPE)
+	done = fence_write_nowait(fd, bytes, count);
+	/* Terminals, and pipes of older kernels, do not know how. */
+	if (done == -EOPNOTSUPP || done == -EINVAL || done == -ENOSYS || done == -ESPIPE)
 		return write_small(fd, bytes, count);
-	return -errno;
+	return done;
 }
 
 static void write_log(struct fence_output *output, const uint8_t *bytes, size_t count)

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "fence/clock.h"
+#include "fence/sys.h"
 
 int fence_loop_open(struct fence_loop *ret)
 {
@@ -127,7 +128,7 @@ int fence_signals_take(const sigset_t *wanted, sigset_t *old)
 	sigset_t all;
 	int fd;
 
-	(void)sigfillset(&all);
+	fence_sigset_fill(&all);
 	if (sigprocmask(SIG_SETMASK, &all, old) < 0)
 		return -errno;
 	fd = signalfd(-1, wanted, SFD_CLOEXEC | SFD_NONBLOCK);

@@ -116,18 +116,17 @@ static int child_fds(const struct fence_spawn_plan *plan)
 	return fence_close_range(first, ~0U, CLOSE_RANGE_CLOEXEC);
 }
 
-/* exec(2) resets handlers but keeps what is ignored. KILL and STOP cannot be set,
- * and the C library keeps two real-time signals to itself: those fail, harmlessly. */
+/* exec(2) resets handlers but keeps what is ignored. KILL and STOP cannot be set:
+ * those two fail, harmlessly. */
 static int child_signals(const struct fence_spawn_plan *plan)
 {
-	struct sigaction standard = { .sa_handler = SIG_DFL };
 	sigset_t none;
 
 	(void)sigemptyset(&none);
 	if (plan->keep_signals)
 		return sigprocmask(SIG_SETMASK, plan->mask, NULL) < 0 ? -errno : 0;
-	for (int sig = 1; sig <= SIGRTMAX; sig++)
-		(void)sigaction(sig, &standard, NULL);
+	for (int sig = 1; sig <= FENCE_SIGNAL_MAX; sig++)
+		(void)fence_signal_default(sig);
 	return sigprocmask(SIG_SETMASK, &none, NULL) < 0 ? -errno : 0;
 }
 

@@ -3,7 +3,9 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/capability.h>
+#include <linux/landlock.h>
 #include <linux/openat2.h>
+#include <string.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -150,10 +152,104 @@ int fence_renameat2(int old_dir, const char *old_path, int new_dir, const char *
 	return rc < 0 ? -errno : 0;
 }
 
+ssize_t fence_write_nowait(int fd, const void *buf, size_t size_bytes)
+{
+	/* iovec is shared with readv, hence not const. */
+	struct iovec part = { .iov_base = (void *)(uintptr_t)buf, .iov_len = size_bytes };
+	long done;
+
+	do {
+		done = syscall(SYS_pwritev2, fd, &part, 1, -1L, -1L, RWF_NOWAIT);
+	} while (done < 0 && errno == EINTR);
+	return done < 0 ? -errno : done;
+}
+
+/* The kernel's mask is the first 64 bits of any C library's sigset_t. */
+void fence_sigset_fill(sigset_t *set)
+{
+	(void)sigfillset(set);
+	memset(set, 0xff, FENCE_SIGNAL_MAX / 8);
+}
+
+void fence_sigset_add(sigset_t *set, int sig)
+{
+	uint64_t mask;
+
+	memcpy(&mask, set, sizeof(mask));
+	mask |= 1ULL << (sig - 1);
+	memcpy(set, &mask, sizeof(mask));
+}
+
+int fence_signal_default(int sig)
+{
+	/* Handler, flags, restorer and mask are all zero: SIG_DFL is. */
+	const unsigned long action[4] = { 0 };
+
+	return syscall(SYS_rt_sigaction, sig, action, NULL, FENCE_SIGNAL_MAX / 8) < 0 ? -errno : 0;
+}
+
+int fence_open_tree(int dir_fd, const char *path, unsigned int flags)
+{
+	long fd = syscall(SYS_open_tree, dir_fd, path, flags);
+
+	return fd < 0 ? -errno : (int)fd;
+}
+
+int fence_move_mount(int from_fd, const char *from, int to_fd, const char *to, unsigned int flags)
+{
+	return syscall(SYS_move_mount, from_fd, from, to_fd, to, flags) < 0 ? -errno : 0;
+}
+
+int fence_mount_setattr(int dir_fd, const char *path, unsigned int flags,
+			const struct mount_attr *attr)
+{
+	return syscall(SYS_mount_setattr, dir_fd, path, flags, attr, sizeof(*attr)) < 0 ? -errno : 0;
+}
+
+int fence_fsopen(const char *type, unsigned int flags)
+{
+	long fd = syscall(SYS_fsopen, type, flags);
+
+	return fd < 0 ? -errno : (int)fd;
+}
+
+int fence_fsconfig(int fs_fd, unsigned int command, const char *key, const char *value)
+{
+	return syscall(SYS_fsconfig, fs_fd, command, key, value, 0) < 0 ? -errno : 0;
+}
+
+int fence_fsmount(int fs_fd, unsigned int flags, unsigned int attr_flags)
+{
+	long fd = syscall(SYS_fsmount, fs_fd, flags, attr_flags);
+
+	return fd < 0 ? -errno : (int)fd;
+}
+
 int fence_capset_none(void)
 {
 	struct __user_cap_header_struct header = { .version = _LINUX_CAPABILITY_VERSION_3 };
 	struct __user_cap_data_struct none[_LINUX_CAPABILITY_U32S_3] = { 0 };
 
 	return syscall(SYS_capset, &header, none) < 0 ? -errno : 0;
+}
+
+int fence_landlock_create(const void *attr, size_t size_bytes, uint32_t flags)
+{
+	long fd = syscall(SYS_landlock_create_ruleset, attr, size_bytes, flags);
+
+	return fd < 0 ? -errno : (int)fd;
+}
+
+int fence_landlock_allow(int ruleset_fd, int folder_fd, uint64_t access)
+{
+	struct landlock_path_beneath_attr rule = { .allowed_access = access, .parent_fd = folder_fd };
+
+	return syscall(SYS_landlock_add_rule, ruleset_fd, LANDLOCK_RULE_PATH_BENEATH, &rule, 0) < 0
+		       ? -errno
+		       : 0;
+}
+
+int fence_landlock_restrict(int ruleset_fd)
+{
+	return syscall(SYS_landlock_restrict_self, ruleset_fd, 0) < 0 ? -errno : 0;
 }

@@ -9,6 +9,8 @@
 #include <sys/resource.h>
 #include <sys/types.h>
 
+#include "fence/kernel.h"
+
 /* All of it, or -errno; a read that ends early is -ENODATA. */
 int fence_read_full(int fd, void *buf, size_t size_bytes);
 int fence_write_full(int fd, const void *buf, size_t size_bytes);
@@ -30,11 +32,6 @@ int fence_close_range(unsigned int first, unsigned int last, unsigned int flags)
 int fence_pidfd_open(pid_t pid, unsigned int flags);
 int fence_pidfd_signal(int pidfd, int sig, unsigned int flags);
 
-/* Not in Debian 12's headers. */
-#ifndef PIDFD_SIGNAL_PROCESS_GROUP
-#define PIDFD_SIGNAL_PROCESS_GROUP (1U << 2) /* 6.9 */
-#endif
-
 /* waitid with the kernel's rusage (the child's and its waited-for children's).
  * The number of children told of (0 or 1), or -errno. */
 int fence_waitid(int id_type, id_t id, siginfo_t *info, int options, struct rusage *usage);
@@ -50,7 +47,37 @@ int fence_openat2(int dir_fd, const char *path, uint64_t flags, uint64_t mode, u
 int fence_renameat2(int old_dir, const char *old_path, int new_dir, const char *new_path,
 		    unsigned int flags);
 
+/* write(2) at the file's own place that never waits, whatever the descriptor's
+ * flags: -EAGAIN instead, -EOPNOTSUPP where the kind of file cannot tell. */
+ssize_t fence_write_nowait(int fd, const void *buf, size_t size_bytes);
+
+/* Sets of signals by the kernel's numbers, 1 to 64. A C library keeps two or three
+ * real-time signals to itself and leaves them out of what sigfillset(3) fills and
+ * sigaddset(3) adds, but anybody may send them. */
+#define FENCE_SIGNAL_MAX 64
+void fence_sigset_fill(sigset_t *set);
+void fence_sigset_add(sigset_t *set, int sig);
+/* The default disposition, for those signals too. */
+int fence_signal_default(int sig);
+
+/* The mount interface by descriptors (Linux 5.2; mount_setattr 5.12). New
+ * descriptors are close-on-exec when the flags say so. */
+int fence_open_tree(int dir_fd, const char *path, unsigned int flags);
+int fence_move_mount(int from_fd, const char *from, int to_fd, const char *to, unsigned int flags);
+int fence_mount_setattr(int dir_fd, const char *path, unsigned int flags,
+			const struct mount_attr *attr);
+int fence_fsopen(const char *type, unsigned int flags);
+int fence_fsconfig(int fs_fd, unsigned int command, const char *key, const char *value);
+int fence_fsmount(int fs_fd, unsigned int flags, unsigned int attr_flags);
+
 /* Gives up every capability of this thread: effective, permitted, inheritable. */
 int fence_capset_none(void);
+
+/* Landlock (Linux 5.13). `attr` is struct landlock_ruleset_attr in the size that the
+ * caller knows; with flags LANDLOCK_CREATE_RULESET_VERSION and no attr the answer is
+ * the ABI. Descriptors are close-on-exec. */
+int fence_landlock_create(const void *attr, size_t size_bytes, uint32_t flags);
+int fence_landlock_allow(int ruleset_fd, int folder_fd, uint64_t access);
+int fence_landlock_restrict(int ruleset_fd);
 
 #endif

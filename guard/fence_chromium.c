@@ -252,7 +252,7 @@ static int run(const struct browser_conf *conf, const struct split *split, struc
 
 	if (conf->prove_pid != 0)
 		return prove(conf, err);
-	(void)sigfillset(&all);
+	fence_sigset_fill(&all);
 	(void)sigprocmask(SIG_SETMASK, &all, &mask);
 	return complain(err,
 			browser_start(conf, split->browsers, split->browser_count, &mask, err));

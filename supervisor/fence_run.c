@@ -90,8 +90,9 @@ static void wanted_signals(const struct run *run, sigset_t *ret)
 		(void)sigaddset(ret, forwarded[i]);
 	if (!run->ignores_hangup)
 		(void)sigaddset(ret, SIGHUP);
-	for (int sig = SIGRTMIN; sig <= SIGRTMAX; sig++)
-		(void)sigaddset(ret, sig);
+	/* Real-time signals by the kernel's count; the two below are a threads library's. */
+	for (int sig = 34; sig <= FENCE_SIGNAL_MAX; sig++)
+		fence_sigset_add(ret, sig);
 }
 
 /* INT, TERM, HUP and QUIT ask for the end: the command hears the very signal that
@@ -301,7 +302,7 @@ static void say_result(const struct run *run, const struct fence_group_result *r
 		say_leak(run, result);
 	if (result->log_errno != 0)
 		say(run, "write log %s: %s; what follows is not in it", run->conf.log_path,
-		    strerror(result->log_errno));
+		    fence_errno_words(result->log_errno));
 	/* A reader that has gone away, as head(1) does, is no news. */
 }
 

@@ -69,7 +69,7 @@ static void write_failure(struct fence_jsonw *w, const struct fence_group_result
 	fence_jsonw_open(w, "failure", '{');
 	fence_jsonw_string(w, "step", fence_spawn_step_name(result->failed_step));
 	fence_jsonw_int(w, "errno", result->failed_errno);
-	fence_jsonw_string(w, "why", strerror(result->failed_errno));
+	fence_jsonw_string(w, "why", fence_errno_words(result->failed_errno));
 	fence_jsonw_close(w, '}');
 }
 
@@ -135,7 +135,7 @@ static void write_output(struct fence_jsonw *w, const struct run_record *record)
 		fence_jsonw_string(w, "path", record->conf->log_path);
 		fence_jsonw_bool(w, "complete", result->log_errno == 0);
 		if (result->log_errno != 0)
-			fence_jsonw_string(w, "why", strerror(result->log_errno));
+			fence_jsonw_string(w, "why", fence_errno_words(result->log_errno));
 		fence_jsonw_close(w, '}');
 	}
 	fence_jsonw_close(w, '}');
