@@ -129,8 +129,9 @@ static bool has_no_root_mount(void)
 		int end = 0;
 
 		line += *line == '\n';
-		(void)sscanf(line, "%*s %*s %*s %*s / %n", &end);
-		if (end > 0)
+		/* number, parent, device, folder in the device: then where it is */
+		(void)sscanf(line, "%*s %*s %*s %*s %n", &end);
+		if (end > 0 && strncmp(line + end, "/ ", 2) == 0)
 			return false;
 	}
 	return true;

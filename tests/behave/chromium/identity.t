@@ -33,19 +33,5 @@ else
 	exits "and cannot name another" 125 fence-chromium --fence-uid=60601
 fi
 
-# In a user namespace whose limit is used up the kernel says no, and so do we, before
-# the browser. As root we go there as the user nobody.
-user=
-[ "$ROOT" = yes ] && user="setpriv --reuid=65534 --regid=65534 --clear-groups"
-# shellcheck disable=SC2086
-exits "without user namespaces it is refused" 77 $user unshare -U --map-current-user --keep-caps \
-	sh -c 'echo 0 >/proc/sys/user/max_user_namespaces && exec "$@"' sh \
-	setpriv --inh-caps=-all --ambient-caps=-all fence-chromium --fence-browser="$T/sh"
-like "with the reason and the remedy" "$(cat "$T/err")" '*userns_limit*max_user_namespaces*'
-if [ "$ROOT" = yes ]; then
-	exits "where its uid is not mapped it is refused" 77 unshare -Ur \
-		fence-chromium --fence-browser="$T/sh"
-	like "with that reason" "$(cat "$T/err")" '*userns_unmapped_id*'
-fi
 leaves_nothing "nothing is left"
 done_testing
