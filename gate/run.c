@@ -337,7 +337,24 @@ static int slot_ready(void *arg, uint32_t epoll_events)
 	return go_on(run);
 }
 
-/* The first request stops with the grace, each further one is KILL now. */
+static int cancel(struct run *run)
+{
+	run->cancelled = true;
+	run->stopping = true;
+	stop_running(run);
+	return go_on(run);
+}
+
+/* The stages are in sessions of their own, where the terminal's ^Z does not reach. */
+static void pass_on(struct run *run, int sig)
+{
+	for (unsigned int i = 0; i < run->conf->jobs; i++)
+		if (run->slots[i].group)
+			(void)fence_group_signal(run->slots[i].group, sig);
+}
+
+/* The first request stops with the grace, each further one is KILL now. TSTP and CONT
+ * stop and continue the stages, their time-outs, and us. */
 static int signal_ready(void *arg, uint32_t epoll_events)
 {
 	struct run *run = arg;
@@ -347,17 +364,19 @@ static int signal_ready(void *arg, uint32_t epoll_events)
 	(void)epoll_events;
 	if (got < 0)
 		return got == -EAGAIN ? 0 : (int)got;
-	run->cancelled = true;
-	run->stopping = true;
-	stop_running(run);
-	return go_on(run);
+	if (info.ssi_signo != SIGTSTP && info.ssi_signo != SIGCONT)
+		return cancel(run);
+	pass_on(run, (int)info.ssi_signo);
+	if (info.ssi_signo == SIGTSTP)
+		(void)kill(getpid(), SIGSTOP);
+	return 0;
 }
 
 /* --- a run ---------------------------------------------------------------------------------- */
 
 static int watch_signals(struct run *run, struct fence_err *err)
 {
-	static const int numbers[] = { SIGINT, SIGTERM, SIGHUP, SIGQUIT };
+	static const int numbers[] = { SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGTSTP, SIGCONT };
 	sigset_t wanted;
 	int rc;
 

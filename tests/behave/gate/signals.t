@@ -44,6 +44,22 @@ wait $gate
 is "a second signal kills at once" "$? $(record '.stages[0].result')" "3 cancelled"
 ok "nothing runs any more" await none "$mark"
 
+# Stopped for longer than its time-out, and continued.
+mkfifo go
+gates a <<'END'
+  - {id: a, command: [sh, -c, "echo $$ >a.up; read -r _ <go"], timeout: 700ms, sandbox: none}
+END
+start a
+stage=$(cat a.up)
+kill -s TSTP $gate
+ok "TSTP stops the gate" await state $gate T
+ok "and the stage" await state "$stage" T
+await -t 1 file never-made # the time-out that must not count
+kill -s CONT $gate
+echo word >go
+wait $gate
+is "CONT goes on, and the time between did not count" "$? $(record '.stages[0].result')" "0 passed"
+
 for _ in 1 2 3; do
 	gates a, b <<END
   - {id: a, command: [sh, -c, "trap '' TERM HUP; setsid sleep $mark & echo up >a.up; wait"], sandbox: none}
