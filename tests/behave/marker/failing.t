@@ -53,6 +53,25 @@ like "and says so" "$(cat "$T/out")" '*"outcome":"not-durable"*"status":"active"
 fails "the new state is there" cmp -s "$m" "$T/kept"
 ok "and authentic" fence-marker read "$m"
 
+# Making one.
+making() { # FAULT PATH
+	strace -o "$T/trace" -e trace=fsync,renameat2,linkat -e "inject=$1" \
+		fence-marker create "$2" --attempt a --pid $$ --json
+}
+exits "where a rename always replaces, it is linked into place" 0 \
+	making renameat2:error=EINVAL:when=1 "$T/linked"
+ok "by link" grep -q '^linkat(.* = 0' "$T/trace"
+ok "and is a marker" fence-marker read "$T/linked"
+is "of one name" "$(stat -c %h "$T/linked")" 1
+exits "the file cannot be synced: not made" 77 making fsync:error=EIO:when=1 "$T/none"
+ok "there is none" test ! -e "$T/none"
+exits "the folder cannot be synced: made, but not known to be durable" 1 \
+	making fsync:error=EIO:when=2 "$T/unsure"
+like "and says so" "$(cat "$T/out")" '*"outcome":"not-durable"*"marker":{*'
+ok "it is a marker" fence-marker read "$T/unsure"
+none=$(cd "$T" && echo .none* .linked* .unsure*)
+is "no temporary is left" "$none" ".none* .linked* .unsure*"
+
 # Another program, which knows nothing of the lock, is faster.
 approved=$(approved)
 strace -o /dev/null -e trace=fsync -e inject=fsync:delay_enter=2s:when=1 \
