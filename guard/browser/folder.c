@@ -238,8 +238,11 @@ static int make_profile(const char *profile, const struct identity *identity)
 	if (mkdir(profile, 0700) < 0)
 		return -errno;
 	fd = open(profile, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-	if (fd < 0)
+	if (fd < 0 || fstat(fd, &st) < 0)
 		return -errno;
+	/* Where others may write into the parent it could be another folder by now. */
+	if (!is_callers_own(&st))
+		return -EPERM;
 	return give(&(struct hand_over){ .identity = identity, .acts = true }, fd);
 }
 

@@ -20,11 +20,12 @@ int folder_make_root(const char *tmp, char ret_root[FOLDER_ROOT_MAX]);
  * uid's own. -ENOTEMPTY: something still writes into it; other -errno. */
 int folder_remove(const char *path);
 
-/* Makes the named profile the browser's own. A folder that is missing is made, if
- * its parent is the caller's; one of the caller's that is fresh (nothing in it but a few plain
- * files and folders, all the caller's, as clients prepare it) changes its owner, entry by entry,
- * through descriptors that follow no link; one that is the browser's user's already stays as it is.
- * Anything else is somebody's: -EPERM. -ENOTDIR: no folder. Without a drop nothing is done. */
+/* Makes the named profile the browser's own. A folder that is missing is made where the
+ * caller may make it for itself alone. One of the caller's that is fresh (nothing in it
+ * but a few plain files and folders, all the caller's, as clients prepare it) changes
+ * its owner, entry by entry, through descriptors that follow no link. One that is the
+ * browser's user's already stays as it is. Anything else is somebody's: -EPERM.
+ * -ENOTDIR: no folder; other -errno. Without a drop nothing is done. */
 int folder_hand_over(const char *profile, const struct identity *identity);
 
 #endif
