@@ -72,7 +72,8 @@ static bool observe_ended_by_us(const struct gate_stage *stage,
 		return true;
 	case FENCE_CAUSE_NOT_STARTED:
 		say(seen, GATE_NOT_EXECUTED, "could not be executed: %s: %s",
-		    fence_spawn_step_name(result->failed_step), fence_errno_words(result->failed_errno));
+		    fence_spawn_step_name(result->failed_step),
+		    fence_errno_words(result->failed_errno));
 		return true;
 	default:
 		return false;
@@ -181,7 +182,8 @@ static void observe_exit(const struct gate_stage *stage, const struct fence_grou
 void gate_observe(const struct gate_stage *stage, const struct fence_group_result *result,
 		  const struct gate_guard_status *status, struct gate_observation *ret)
 {
-	struct gate_observation seen = { .wall_us = result->wall_us };
+	bool has_printed = result->output_bytes[0] + result->output_bytes[1] > 0;
+	struct gate_observation seen = { .wall_us = result->wall_us, .has_printed = has_printed };
 
 	*ret = seen;
 	if (observe_ended_by_us(stage, result, ret))

@@ -18,6 +18,7 @@ struct gate_observation {
 	char detail[160]; /* what happened, in words */
 	char hint[200];	  /* what to do; may be empty */
 	int64_t wall_us;
+	bool has_printed; /* there is a log */
 };
 
 /* Pure. `status` is NULL for a stage without a sandbox. A time-out that we ended

@@ -36,7 +36,9 @@ struct slot {
 	struct fence_group *group; /* NULL: the slot is free */
 	struct fence_watch watch;
 	struct gate_launch launch;
-	int status_fd; /* -1: not confined */
+	int status_fd;	    /* -1: not confined */
+	int log_fd;	    /* -1: none; kept for the next stage while nothing was printed */
+	const char *log_of; /* the stage whose name the log has */
 	char started_at[25];
 };
 
@@ -126,6 +128,15 @@ static void free_slot(struct slot *slot)
 	fence_close_fd(&slot->status_fd);
 }
 
+/* A log that has something in it is done with. An empty one goes on to the next stage
+ * of the slot: making a file costs more than starting a stage where many files were
+ * deleted a moment ago (ext4 looks at each inode that it freed within a minute). */
+static void end_log(struct slot *slot)
+{
+	if (slot->run->seen[slot->at].has_printed)
+		fence_close_fd(&slot->log_fd);
+}
+
 static int end_slot(struct slot *slot, struct fence_err *err)
 {
 	struct run *run = slot->run;
@@ -140,6 +151,7 @@ static int end_slot(struct slot *slot, struct fence_err *err)
 	observe_slot(slot, &status);
 	part.status = slot->status_fd >= 0 ? &status : NULL;
 	rc = end_stage(run, slot->at, &part, err);
+	end_log(slot);
 	free_slot(slot);
 	return rc;
 }
@@ -158,7 +170,7 @@ static int slot_ready(void *arg, uint32_t epoll_events);
 
 /* 0: it runs; 1: it could not be executed, with the reason in `why`; else -errno with
  * words in `err`, for what is the run's fault and not the stage's. */
-static int start_group(struct slot *slot, int log_fd, struct fence_err *why, struct fence_err *err)
+static int start_group(struct slot *slot, struct fence_err *why, struct fence_err *err)
 {
 	struct run *run = slot->run;
 	const struct gate_stage *stage = gate_plan_stage(run->plan, slot->at);
@@ -166,7 +178,7 @@ static int start_group(struct slot *slot, int log_fd, struct fence_err *why, str
 					   .environment = run->conf->environment,
 					   .guard = run->guard,
 					   .null_fd = run->null_fd,
-					   .log_fd = log_fd,
+					   .log_fd = slot->log_fd,
 					   .status_fd = slot->status_fd };
 	int rc;
 
@@ -196,24 +208,39 @@ static int not_executed(struct slot *slot, const struct fence_err *why, struct f
 	return end_unstarted(slot->run, slot->at, err);
 }
 
+static int open_log(struct slot *slot, const char *stage, struct fence_err *err)
+{
+	const struct gate_store *store = &slot->run->store;
+	int rc;
+
+	if (slot->log_fd < 0) {
+		slot->log_fd = gate_store_create(store, stage, ".log", err);
+		slot->log_of = stage;
+		return slot->log_fd < 0 ? slot->log_fd : 0;
+	}
+	rc = gate_store_rename(store, slot->log_of, stage, ".log");
+	slot->log_of = stage;
+	return rc < 0 ? fence_fail(err, rc, "name %s/%s.log", store->path, stage) : 0;
+}
+
 static int start_stage(struct run *run, size_t at, struct fence_err *err)
 {
 	const struct gate_stage *stage = gate_plan_stage(run->plan, at);
 	struct slot *slot = free_place(run);
 	struct fence_err why = { 0 };
-	owned_fd log_fd = gate_store_create(&run->store, stage->id, ".log", err);
 	int rc;
 
-	if (log_fd < 0)
-		return log_fd;
 	slot->run = run;
 	slot->at = at;
 	slot->status_fd = -1;
+	rc = open_log(slot, stage->id, err);
+	if (rc < 0)
+		return rc;
 	if (stage->sandbox != GATE_SANDBOX_NONE)
 		slot->status_fd = gate_store_create(&run->store, stage->id, ".guard.jsonl", err);
 	if (stage->sandbox != GATE_SANDBOX_NONE && slot->status_fd < 0)
 		return slot->status_fd;
-	rc = start_group(slot, log_fd, &why, err);
+	rc = start_group(slot, &why, err);
 	if (rc == 1)
 		return not_executed(slot, &why, err);
 	if (rc < 0)
@@ -408,7 +435,7 @@ static int allocate(struct run *run, struct fence_err *err)
 	for (size_t i = 0; i < count; i++)
 		run->position[run->plan->order[i]] = i;
 	for (unsigned int i = 0; i < run->conf->jobs; i++)
-		run->slots[i].status_fd = -1;
+		run->slots[i].status_fd = run->slots[i].log_fd = -1;
 	return 0;
 }
 
@@ -457,9 +484,11 @@ static int open_run(struct run *run, struct fence_err *err)
 /* What still runs after a failure of our own is killed by freeing it. */
 static void close_run(struct run *run)
 {
-	for (unsigned int i = 0; run->slots && i < run->conf->jobs; i++)
+	for (unsigned int i = 0; run->slots && i < run->conf->jobs; i++) {
 		if (run->slots[i].group)
 			free_slot(&run->slots[i]);
+		fence_close_fd(&run->slots[i].log_fd);
+	}
 	if (run->loop.epoll_fd >= 0)
 		fence_loop_close(&run->loop);
 	fence_close_fd(&run->signal_fd);
@@ -514,7 +543,8 @@ static void show(struct run *run, const struct gate_summary *summary)
 {
 	for (size_t i = 0; i < run->plan->count; i++)
 		if (run->seen[i].outcome != GATE_PASSED && run->seen[i].wall_us > 0)
-			gate_text_tail(&run->text, &run->store, gate_plan_stage(run->plan, i));
+			gate_text_tail(&run->text, &run->store, gate_plan_stage(run->plan, i),
+				       &run->seen[i]);
 	gate_text_summary(&run->text, summary);
 	(void)gate_text_flush(&run->text);
 }
@@ -541,6 +571,14 @@ static int print_record(const struct run *run, struct fence_err *err)
 	}
 }
 
+/* The empty files that no stage took over. */
+static void remove_empty_logs(struct run *run)
+{
+	for (unsigned int i = 0; i < run->conf->jobs; i++)
+		if (run->slots[i].log_fd >= 0)
+			(void)gate_store_remove(&run->store, run->slots[i].log_of, ".log");
+}
+
 static int finish(struct run *run, enum gate_verdict_kind *ret, struct fence_err *err)
 {
 	struct gate_verdict verdict;
@@ -563,6 +601,7 @@ static int finish(struct run *run, enum gate_verdict_kind *ret, struct fence_err
 	int rc = judge(run, &verdict, err);
 
 	fence_wall_stamp(ended_at);
+	remove_empty_logs(run);
 	if (rc == 0)
 		rc = gate_record_write(&record, err);
 	if (rc < 0)

@@ -115,6 +115,24 @@ int gate_store_create(const struct gate_store *store, const char *stage, const c
 	return fd;
 }
 
+int gate_store_rename(const struct gate_store *store, const char *from_stage, const char *to_stage,
+		      const char *suffix)
+{
+	char from[GATE_ID_BYTES + 16], to[GATE_ID_BYTES + 16];
+
+	file_name(from_stage, suffix, from, sizeof(from));
+	file_name(to_stage, suffix, to, sizeof(to));
+	return renameat(store->run_fd, from, store->run_fd, to) < 0 ? -errno : 0;
+}
+
+int gate_store_remove(const struct gate_store *store, const char *stage, const char *suffix)
+{
+	char name[GATE_ID_BYTES + 16];
+
+	file_name(stage, suffix, name, sizeof(name));
+	return unlinkat(store->run_fd, name, 0) < 0 ? -errno : 0;
+}
+
 int gate_store_read(const struct gate_store *store, const char *stage, const char *suffix)
 {
 	char name[GATE_ID_BYTES + 16];

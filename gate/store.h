@@ -24,6 +24,11 @@ void gate_store_close(struct gate_store *store);
 int gate_store_create(const struct gate_store *store, const char *stage, const char *suffix,
 		      struct fence_err *err);
 
+/* Gives a file of the run to another stage, or takes it away. 0 or -errno. */
+int gate_store_rename(const struct gate_store *store, const char *from_stage, const char *to_stage,
+		      const char *suffix);
+int gate_store_remove(const struct gate_store *store, const char *stage, const char *suffix);
+
 /* Opens a file of the run for reading: a descriptor or -errno. */
 int gate_store_read(const struct gate_store *store, const char *stage, const char *suffix);
 

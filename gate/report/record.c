@@ -182,7 +182,7 @@ static void put_output(struct gate_json *json, const struct gate_stage_part *par
 
 	(void)snprintf(log, sizeof(log), "%s.log", part->stage->id);
 	fence_jsonw_open(gate_json_small(json), "output", '{');
-	gate_json_string(json, "log", log);
+	gate_json_string(json, "log", part->seen->has_printed ? log : NULL);
 	for (int stream = 0; stream < 2; stream++) {
 		owned_mem uint8_t *tail = NULL;
 		size_t count = 0;

@@ -183,22 +183,24 @@ static void put_quoted(struct gate_text *text, const char *bytes, size_t count)
 }
 
 void gate_text_tail(struct gate_text *text, const struct gate_store *store,
-		    const struct gate_stage *stage)
+		    const struct gate_stage *stage, const struct gate_observation *seen)
 {
-	owned_fd fd = gate_store_read(store, stage->id, ".log");
-	owned_mem char *tail = malloc(TAIL_BYTES);
+	owned_fd fd = -1;
+	owned_mem char *tail = NULL;
 	struct stat st;
 	off_t from;
 	ssize_t got;
 	size_t at;
 
+	if (!seen->has_printed) {
+		gate_text_add(text, "\n%s: printed nothing\n", stage->id);
+		return;
+	}
+	fd = gate_store_read(store, stage->id, ".log");
+	tail = malloc(TAIL_BYTES);
 	if (fd < 0 || !tail || fstat(fd, &st) < 0) {
 		gate_text_add(text, "\n%s: its log %s/%s.log cannot be read\n", stage->id,
 			      store->path, stage->id);
-		return;
-	}
-	if (st.st_size == 0) {
-		gate_text_add(text, "\n%s: printed nothing\n", stage->id);
 		return;
 	}
 	from = st.st_size > TAIL_BYTES ? st.st_size - TAIL_BYTES : 0;

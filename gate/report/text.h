@@ -34,7 +34,7 @@ void gate_text_stage(struct gate_text *text, const struct gate_plan *plan, size_
 
 /* The last lines of the log of a stage that did not pass. */
 void gate_text_tail(struct gate_text *text, const struct gate_store *store,
-		    const struct gate_stage *stage);
+		    const struct gate_stage *stage, const struct gate_observation *seen);
 
 struct gate_summary {
 	const struct gate_plan *plan;
