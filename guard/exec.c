@@ -7,6 +7,7 @@
 
 #include "fence/own.h"
 #include "guard/confine/launch.h"
+#include "guard/confine/record.h"
 #include "guard/policy/policy.h"
 
 struct conf {
@@ -200,22 +201,37 @@ static int settle_policy(struct conf *conf, struct fence_err *err)
 	return guard_policy_check(&conf->policy, err);
 }
 
+/* Whoever reads the record must not take silence for a start. */
+static int refuse(const struct conf *conf, const struct fence_err *err)
+{
+	struct guard_report report = {
+		.kind = GUARD_REPORT_FAILED,
+		.stage = "options",
+		.status = 125,
+		.err = *err,
+	};
+
+	if (conf->policy.status_fd >= 0)
+		(void)guard_record_failure(conf->policy.status_fd, &report);
+	return 125;
+}
+
 static int run(struct conf *conf, char *const *argv, struct fence_err *err)
 {
 	owned_mem char **envp = NULL;
 	int rc = settle_policy(conf, err);
 
 	if (rc < 0)
-		return 125;
+		return refuse(conf, err);
 	if (argv[0] == NULL) {
 		fence_fail_why(err, -EINVAL, "no command", "nothing to run");
 		(void)fence_hint(err, "see fence-guard exec --help");
-		return 125;
+		return refuse(conf, err);
 	}
 	rc = guard_policy_environ(&conf->policy, environ, &envp);
 	if (rc < 0) {
 		fence_fail(err, rc, "make the environment");
-		return 125;
+		return refuse(conf, err);
 	}
 	return guard_launch(&conf->policy, argv, envp, err);
 }
@@ -230,7 +246,7 @@ int guard_exec_main(int argc, char *const *argv, struct fence_text *text, struct
 	guard_policy_init(&conf.policy);
 	answer = fence_opts_parse(&guard_exec_cli, argc, argv, &conf, &rest, text, err);
 	if (answer < 0)
-		status = 125;
+		status = refuse(&conf, err);
 	else if (answer == FENCE_OPTS_PARSED)
 		status = run(&conf, argv + rest, err);
 	guard_policy_free(&conf.policy);

@@ -44,5 +44,21 @@ is "the pid is the one outside" "$(tr '\0' ' ' <"/proc/$pid/cmdline")" "sleep 98
 kill "$launcher"
 wait "$launcher" 2>/dev/null
 rm -f ready
+
+# faults: what is wrong with the lines of the record by the schema that is installed.
+faults() {
+	jq -r --slurpfile schema "$SRC/schemas/fence-guard-status-v1.json" -f "$SRC/tests/lib/schema.jq" "$1" 2>&1
+}
+{
+	record --deny /absent -- sh -c 'exit 3'
+	fence-guard exec --profile none --status-fd 5 -- sh -c 'kill -9 $$' 5>&1
+	record --profile none -- true
+	record --rw "/absent${newline}x" -- true
+	record -- /absent/command
+} >"$T/all"
+is "seven lines of every kind" "$(wc -l <"$T/all" | tr -d ' ')" 7
+is "are as their schema says" "$(faults "$T/all")" ""
+sed 's/"profile":"gate"/"profile":"gaet"/' "$T/all" >"$T/bad"
+unlike "a line that is not is found out" "$(faults "$T/bad")" ""
 exits "a descriptor that is not open is refused" 125 guard --status-fd 77 -- true
 done_testing

@@ -1,0 +1,21 @@
+#!/bin/sh
+# The manual's table of refused calls is the program's.
+. "$(dirname "$0")/guard.sh"
+
+mandoc -Tascii "$SRC/man/fence-guard.1" | sed 's/.\x08//g' >page
+calls=$(sed -n 's/^[[:space:]]*{ "\([a-z_0-9]*\)", E.*/\1/p' "$SRC/guard/policy/calls.h")
+like "there is a table" "$calls" "*clone3*mount*"
+missing=
+for call in $calls; do
+	grep -qw "$call" page || missing="$missing $call"
+done
+is "every refused call is in the manual" "$missing" ""
+max=$(sed -n 's/^#define GUARD_KNOWN_MAX \([0-9]*\).*/\1/p' "$SRC/guard/policy/calls.h")
+ok "and the highest known number" grep -qw "$max" page
+missing=
+for path in $(sed -n 's/^[[:space:]]*"\(\.[a-z][^"]*\|\/[^"]*shadow\)",$/\1/p' "$SRC/guard/policy/profiles.c"); do
+	grep -qF -- "$path" page || missing="$missing $path"
+done
+is "so are the files that are protected and masked unnamed, but for shells' own" \
+	"$(echo "$missing" | tr ' ' '\n' | grep -v 'rc$\|profile$\|login$\|logout$\|zsh\|fish')" ""
+done_testing

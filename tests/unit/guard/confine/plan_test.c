@@ -1,0 +1,236 @@
+/* What a command line becomes: an ordered list of operations. Building it only
+ * looks, so it is tested here without confining anything. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "guard/confine/plan.h"
+
+struct fixture {
+	char base[64]; /* the working directory */
+	struct guard_policy policy;
+	struct guard_plan plan;
+	struct fence_err err;
+};
+
+static void put(const char *name)
+{
+	int fd = open(name, O_CREAT | O_WRONLY | O_CLOEXEC, 0600);
+
+	assert_true(fd >= 0);
+	(void)close(fd);
+}
+
+static int set_up(void **state)
+{
+	struct fixture *f = calloc(1, sizeof(*f));
+
+	memcpy(f->base, "/var/tmp/fence-plan.XXXXXX", 27);
+	if (mkdtemp(f->base) == NULL || chdir(f->base) < 0)
+		return -1;
+	if (mkdir("a", 0700) < 0 || mkdir("a/b", 0700) < 0 || mkdir("a-x", 0700) < 0)
+		return -1;
+	put("a/b/file");
+	put("plain");
+	guard_policy_init(&f->policy);
+	*state = f;
+	return 0;
+}
+
+static int tear_down(void **state)
+{
+	struct fixture *f = *state;
+	guard_plan_free(&f->plan);
+	guard_policy_free(&f->policy);
+	if (chdir(f->base) == 0) {
+		(void)unlink("second");
+		(void)unlink("plain");
+		(void)unlink("a/b/file");
+		(void)rmdir("a/b");
+		(void)rmdir("a");
+		(void)rmdir("a-x");
+	}
+	(void)chdir("/");
+	(void)rmdir(f->base);
+	free(f);
+	return 0;
+}
+
+static void rule(struct fixture *f, enum guard_access access, const char *path)
+{
+	assert_int_equal(guard_policy_add_rule(&f->policy, access, path, NULL), 0);
+}
+
+static int build(struct fixture *f)
+{
+	return guard_plan_build(&f->plan, &f->policy, &f->err);
+}
+
+/* The operation at `path` below the working directory, or NULL. */
+static const struct guard_op *at(const struct fixture *f, const char *path)
+{
+	char whole[512];
+
+	(void)snprintf(whole, sizeof(whole), "%s%s", f->base, path);
+	for (size_t i = 0; i < f->plan.count; i++)
+		if (strcmp(f->plan.ops[i].path, whole) == 0 && !f->plan.ops[i].skip)
+			return &f->plan.ops[i];
+	return NULL;
+}
+
+static void assert_kind(const struct fixture *f, const char *path, enum guard_op_kind kind)
+{
+	const struct guard_op *op = at(f, path);
+
+	assert_non_null(op);
+	assert_int_equal(op->kind, kind);
+}
+
+static void parents_come_before_children(void **state)
+{
+	struct fixture *f = *state;
+
+	rule(f, GUARD_RO, "a/b");
+	rule(f, GUARD_DENY, "a-x");
+	rule(f, GUARD_TMPFS, "a");
+	assert_int_equal(build(f), 0);
+	assert_kind(f, "", GUARD_OP_RW);
+	assert_kind(f, "/a", GUARD_OP_TMPFS);
+	assert_kind(f, "/a/b", GUARD_OP_RO);
+	assert_kind(f, "/a-x", GUARD_OP_MASK);
+	assert_true(at(f, "") < at(f, "/a"));
+	assert_true(at(f, "/a") < at(f, "/a/b"));
+	assert_ptr_equal(&f->plan.ops[at(f, "/a/b")->parent], at(f, "/a"));
+	assert_ptr_equal(&f->plan.ops[at(f, "/a-x")->parent], at(f, ""));
+}
+
+static void protection_pins_the_way_up_to_the_writable_root(void **state)
+{
+	struct fixture *f = *state;
+
+	rule(f, GUARD_PROTECT, "a/b/file");
+	assert_int_equal(build(f), 0);
+	assert_kind(f, "/a/b/file", GUARD_OP_RO);
+	assert_true(at(f, "/a/b/file")->shut);
+	assert_kind(f, "/a/b", GUARD_OP_PIN);
+	assert_kind(f, "/a", GUARD_OP_PIN);
+	assert_kind(f, "", GUARD_OP_RW);
+}
+
+static void what_is_read_only_needs_no_protection(void **state)
+{
+	struct fixture *f = *state;
+
+	rule(f, GUARD_RO, "a");
+	rule(f, GUARD_PROTECT, "a/b/file");
+	assert_int_equal(build(f), 0);
+	assert_null(at(f, "/a/b/file"));
+	assert_null(at(f, "/a/b"));
+}
+
+static void what_is_hidden_needs_no_mask(void **state)
+{
+	struct fixture *f = *state;
+
+	rule(f, GUARD_DENY, "a");
+	rule(f, GUARD_DENY, "a/b/file");
+	assert_int_equal(build(f), 0);
+	assert_kind(f, "/a", GUARD_OP_MASK);
+	assert_null(at(f, "/a/b/file"));
+}
+
+static void nothing_is_shown_below_a_mask(void **state)
+{
+	struct fixture *f = *state;
+
+	rule(f, GUARD_DENY, "a");
+	rule(f, GUARD_RW, "a/b");
+	assert_int_equal(build(f), -EINVAL);
+	assert_non_null(strstr(f->err.what, "/a/b"));
+}
+
+static void contradictions_are_errors_and_repetitions_are_not(void **state)
+{
+	struct fixture *f = *state;
+
+	rule(f, GUARD_DENY, "a");
+	rule(f, GUARD_DENY, "./a/");
+	assert_int_equal(build(f), 0);
+	assert_kind(f, "/a", GUARD_OP_MASK);
+	guard_plan_free(&f->plan);
+	rule(f, GUARD_RO, "a");
+	assert_int_equal(build(f), -EINVAL);
+}
+
+static void what_is_named_decides_over_the_working_directory(void **state)
+{
+	struct fixture *f = *state;
+
+	rule(f, GUARD_RO, ".");
+	rule(f, GUARD_RW, "a");
+	assert_int_equal(build(f), 0);
+	assert_null(at(f, "")); /* read-only as everything is */
+	assert_kind(f, "/a", GUARD_OP_RW);
+}
+
+static void absent_paths_are_noted_or_refused(void **state)
+{
+	struct fixture *f = *state;
+
+	rule(f, GUARD_DENY, "nope");
+	assert_int_equal(build(f), 0);
+	assert_int_equal(f->plan.absent_count, 1);
+	assert_string_equal(f->plan.absent_denied[0], "nope");
+	guard_plan_free(&f->plan);
+	rule(f, GUARD_PROTECT, "a/nope");
+	assert_int_equal(build(f), 0);
+	assert_kind(f, "/a", GUARD_OP_RO);
+	assert_int_equal(f->plan.read_only_count, 1);
+	guard_plan_free(&f->plan);
+	rule(f, GUARD_PROTECT, "nope");
+	assert_int_equal(build(f), -ENOENT);
+	guard_plan_free(&f->plan);
+}
+
+static void a_second_name_is_refused_unless_allowed(void **state)
+{
+	struct fixture *f = *state;
+
+	assert_int_equal(link("plain", "second"), 0);
+	rule(f, GUARD_DENY, "plain");
+	assert_int_equal(build(f), -EMLINK);
+	guard_plan_free(&f->plan);
+	f->policy.allow_hardlinks = true;
+	assert_int_equal(build(f), 0);
+	assert_kind(f, "/plain", GUARD_OP_MASK);
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		TEST(parents_come_before_children),
+		TEST(protection_pins_the_way_up_to_the_writable_root),
+		TEST(what_is_read_only_needs_no_protection),
+		TEST(what_is_hidden_needs_no_mask),
+		TEST(nothing_is_shown_below_a_mask),
+		TEST(contradictions_are_errors_and_repetitions_are_not),
+		TEST(what_is_named_decides_over_the_working_directory),
+		TEST(absent_paths_are_noted_or_refused),
+		TEST(a_second_name_is_refused_unless_allowed),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
