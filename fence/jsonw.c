@@ -145,8 +145,7 @@ static size_t put_character(struct fence_jsonw *w, const char *at, size_t left)
 	return 1;
 }
 
-void fence_jsonw_bytes(struct fence_jsonw *w, const char *key, const char *value,
-		       size_t size_bytes)
+void fence_jsonw_bytes(struct fence_jsonw *w, const char *key, const char *value, size_t size_bytes)
 {
 	size_t at = 0;
 

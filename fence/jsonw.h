@@ -46,8 +46,7 @@ void fence_jsonw_bytes(struct fence_jsonw *w, const char *key, const char *value
 void fence_jsonw_decimal(struct fence_jsonw *w, const char *key, uint64_t value);
 
 /* Raw JSON text that is known to be valid. */
-void fence_jsonw_raw(struct fence_jsonw *w, const char *key, const char *json,
-		     size_t size_bytes);
+void fence_jsonw_raw(struct fence_jsonw *w, const char *key, const char *json, size_t size_bytes);
 
 /* The first three members of every record of ours: schema, tool, version. */
 void fence_jsonw_head(struct fence_jsonw *w, const char *schema, const char *tool);
