@@ -247,8 +247,8 @@ static void stage_command(void *arg, struct fence_yaml *yaml, const struct fence
 		stage->argv[argc++] = (char *)(uintptr_t)item->text;
 	}
 	stage->argc = argc;
-	if (!stage->argv[0][0])
-		fault_at(yaml, value->first, "the first word of \"command\" is empty");
+	if (!stage->argv[0] || !stage->argv[0][0])
+		fault_at(yaml, value, "the first word of \"command\" is empty");
 	warn_pipe(yaml, stage, value);
 }
 

@@ -230,6 +230,8 @@ static int start_stage(struct run *run, size_t at, struct fence_err *err)
 	struct fence_err why = { 0 };
 	int rc;
 
+	if (!slot) /* never: fewer run than there are slots */
+		return fence_fail(err, -EAGAIN, "start stage %s", stage->id);
 	slot->run = run;
 	slot->at = at;
 	slot->status_fd = -1;
@@ -428,7 +430,7 @@ static int allocate(struct run *run, struct fence_err *err)
 	run->places = calloc(count + 1, sizeof(*run->places));
 	run->position = calloc(run->plan->config->stage_count + 1, sizeof(*run->position));
 	run->slots = calloc(run->conf->jobs, sizeof(*run->slots));
-	run->groups = calloc(run->conf->jobs, sizeof(*run->groups));
+	run->groups = calloc(run->conf->jobs, sizeof(struct fence_group *));
 	if (!run->progress || !run->seen || !run->places || !run->position || !run->slots ||
 	    !run->groups)
 		return fence_fail(err, -ENOMEM, "start the run");

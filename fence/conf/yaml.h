@@ -20,7 +20,7 @@
 
 #include "fence/err.h"
 
-#define FENCE_YAML_MAX_BYTES  (256 * 1024)
+#define FENCE_YAML_MAX_BYTES  ((size_t)256 * 1024)
 #define FENCE_YAML_MAX_DEPTH  32
 #define FENCE_YAML_MAX_NODES  16384
 #define FENCE_YAML_MAX_KEYS   1024 /* of one mapping */

@@ -15,6 +15,7 @@ gates() {
 # run_all ARGS...: runs the gate. Status in $status, streams in $T/out and $T/err.
 run_all() {
 	fence-gate run all "$@" >"$T/out" 2>"$T/err"
+	# shellcheck disable=SC2034 # for the test
 	status=$?
 }
 
