@@ -86,7 +86,8 @@ static int keep_cap(void *conf, const char *value, struct fence_err *err)
 
 	if (number < 0) {
 		fence_fail_why(err, -EINVAL, "no such capability", "%s", value);
-		return fence_hint(err, "names are those of capabilities(7)"), -EINVAL;
+		(void)fence_hint(err, "names are those of capabilities(7)");
+		return -EINVAL;
 	}
 	((struct conf *)conf)->keep_caps |= UINT64_C(1) << number;
 	return 0;

@@ -48,6 +48,20 @@ static int look_up(struct guard_confine *confine, struct fence_err *err)
 	return guard_plan_build(&confine->plan, confine->policy, err);
 }
 
+/* What an errno of the mount calls mostly means. */
+static void hint_mounts(int rc, struct fence_err *err)
+{
+	if (err->hint[0] != '\0')
+		return;
+	if (rc == -ENOSYS)
+		(void)fence_hint(err, "it takes Linux 5.12 (mount_setattr), and a container's "
+				      "seccomp profile that lets the mount calls through");
+	else if (rc == -EPERM || rc == -EACCES)
+		(void)fence_hint(err, "a security module or seccomp profile forbids mounts: in "
+				      "Docker, use --security-opt apparmor=unconfined and a "
+				      "seccomp profile that allows mount");
+}
+
 static int close_view(struct guard_confine *confine, struct fence_err *err)
 {
 	struct guard_mounts mounts = {
@@ -56,9 +70,13 @@ static int close_view(struct guard_confine *confine, struct fence_err *err)
 		.scratch_fd = -1,
 	};
 
-	if (!confine->policy->profile->confine)
-		return guard_mounts_proc_only(err);
-	return guard_mounts_apply(&mounts, &confine->plan, err);
+	int rc = confine->policy->profile->confine
+			 ? guard_mounts_apply(&mounts, &confine->plan, err)
+			 : guard_mounts_proc_only(err);
+
+	if (rc < 0)
+		hint_mounts(rc, err);
+	return rc;
 }
 
 static int enter_cwd(struct guard_confine *confine, struct fence_err *err)

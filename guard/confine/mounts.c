@@ -109,13 +109,7 @@ static int close_root(struct fence_err *err)
 	struct mount_attr attr = { .attr_set = SAFE | MOUNT_ATTR_RDONLY };
 	int rc = fence_mount_setattr(AT_FDCWD, "/", AT_RECURSIVE, &attr);
 
-	if (rc == 0)
-		return 0;
-	fence_fail(err, rc, "make / read-only");
-	if (err->code == -ENOSYS)
-		(void)fence_hint(err, "mount_setattr(2) needs Linux 5.12, and a container's "
-				      "seccomp profile that allows it");
-	return err->code;
+	return rc < 0 ? fence_fail(err, rc, "make / read-only") : 0;
 }
 
 /* Only what is attached can be copied (before Linux 6.15), so the tmpfs lies on
@@ -146,8 +140,10 @@ int guard_mounts_proc_only(struct fence_err *err)
 	if (rc == 0)
 		return 0;
 	fence_fail(err, rc, "mount /proc");
-	return fence_hint(err, "the host hides parts of /proc: run the container with "
-			       "--security-opt systempaths=unconfined");
+	if (rc == -EPERM)
+		(void)fence_hint(err, "the host hides parts of /proc: run the container with "
+				      "--security-opt systempaths=unconfined");
+	return rc;
 }
 
 /* Without capabilities uid 0 still owns what is in /proc/sys and friends, and
@@ -335,6 +331,15 @@ static int attach_all(struct guard_mounts *mounts, struct guard_plan *plan, stru
 	return rc;
 }
 
+/* Only once everything has its place in it. */
+static int close_dev(const struct guard_plan *plan, struct fence_err *err)
+{
+	const struct guard_op *dev = find_kind(plan, GUARD_OP_DEV);
+	int rc = dev == NULL ? 0 : guard_tree_restrict(dev->tree_fd, MOUNT_ATTR_RDONLY, false);
+
+	return rc < 0 ? fence_fail(err, rc, "make /dev read-only") : 0;
+}
+
 /* A fresh /proc, or, where the host forbids one, an unreadable empty folder, never
  * the host's. The scratch tmpfs lies under whichever it is. */
 static int place_proc(struct guard_mounts *mounts, struct guard_plan *plan, struct fence_err *err)
@@ -372,6 +377,8 @@ int guard_mounts_apply(struct guard_mounts *mounts, struct guard_plan *plan, str
 		rc = place_proc(mounts, plan, err);
 	if (rc == 0)
 		rc = attach_all(mounts, plan, &dev, err);
+	if (rc == 0)
+		rc = close_dev(plan, err);
 	(void)umask(mask);
 	plan->current = rc < 0 ? plan->current : NULL;
 	return rc;

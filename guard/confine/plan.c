@@ -173,7 +173,8 @@ static int protect_missing(struct guard_plan *plan, const char *path, struct gua
 	if (root != NULL && root->kind == GUARD_OP_RW && strcmp(root->path, nearest->path) == 0) {
 		fence_close_fd(&nearest->fd);
 		fence_fail(err, -ENOENT, "protect %s", path);
-		return fence_hint(err, "create it first, or protect a folder above it");
+		(void)fence_hint(err, "create it first, or protect a folder above it");
+		return -ENOENT;
 	}
 	if (root != NULL && root->kind == GUARD_OP_RW) {
 		rc = guard_plan_note(&plan->read_only_parents, &plan->read_only_count,
@@ -224,7 +225,9 @@ static int add_rule(struct guard_plan *plan, const struct guard_rule *rule, stru
 	}
 	if (rc < 0) {
 		fence_fail(err, rc, "--%s %s", word, rule->path);
-		return is_missing(rc) ? fence_hint(err, "create it first") : rc;
+		if (is_missing(rc))
+			(void)fence_hint(err, "create it first");
+		return rc;
 	}
 	if (strcmp(object.path, "/") == 0 && rule->access != GUARD_RO)
 		rc = fence_fail_why(err, -EINVAL, "the root itself cannot be changed", "--%s /",

@@ -110,7 +110,7 @@ static int judge_op(struct guard_plan *plan, struct guard_op *op, struct fence_e
 	fence_fail_why(err, -EINVAL, "hidden by what is above it", "show %s below %s", op->path,
 		       above->path);
 	if (above->kind == GUARD_OP_MASK)
-		return fence_hint(err, "name %s itself with --ro or --rw", above->path), -EINVAL;
+		(void)fence_hint(err, "name %s itself with --ro or --rw", above->path);
 	return -EINVAL;
 }
 

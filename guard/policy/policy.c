@@ -116,7 +116,8 @@ int guard_policy_check(const struct guard_policy *policy, struct fence_err *err)
 		return 0;
 	fence_fail_why(err, -EINVAL, "profile none confines neither files nor system calls", "--%s",
 		       option);
-	return fence_hint(err, "use --profile gate");
+	(void)fence_hint(err, "use --profile gate");
+	return -EINVAL;
 }
 
 /* linux/capability.h's names by number; a test compares them with the kernel's count. */

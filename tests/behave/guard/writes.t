@@ -40,6 +40,28 @@ for name in "a b" "a${newline}b" 'a\b' '-rf' "$(printf 'caf\351')" '*?[x]' "'\"\
 		guard_try write "$W/$name/deep/file"
 done
 
+# What is mounted below is closed and opened along; names that need escapes in
+# /proc/self/mountinfo have fooled others.
+mkdir -p "plain" "m n" "m${newline}n"
+submounts() {
+	unshare $([ "$ROOT" = yes ] || echo --map-root-user) --mount sh -c '
+		for m in plain "m n" "m
+n"; do mount -t tmpfs none "$m" && echo x >"$m/file" || exit 1; done
+		exec "$@"' - "$@"
+}
+for m in plain "m n" "m${newline}n"; do
+	shown=$(printf %s "$m" | tr '\n' '|')
+	is "a mount on <$shown> below a read-only folder is read-only" \
+		"$(submounts fence-guard exec --cwd "$T/other" --ro "$FENCE_BUILD" --ro "$W" -- guard_try write "$W/$m/file")" EROFS
+	is "and writable below a writable one" \
+		"$(submounts fence-guard exec --ro "$FENCE_BUILD" -- guard_try write "$m/file")" ok
+done
+
+if [ -c /dev/fuse ]; then
+	says "a device that is named is there" "$(guard_try open /dev/fuse)" --rw /dev/fuse -- guard_try open /dev/fuse
+else
+	lacks "a device that is named is there" /dev/fuse
+fi
 exits "what does not exist cannot be named" 125 guard --rw "$T/nope" -- true
 like "and is said by name" "$(cat "$T/err")" "fence-guard: --rw $T/nope: No such file or directory; *"
 exits "the root itself cannot be opened" 125 guard --rw / -- true
