@@ -81,7 +81,7 @@ static int on_socket(void *arg, uint32_t epoll_events)
 {
 	(void)arg;
 	(void)epoll_events;
-	/* Nothing is ever sent this way: it is the end. */
+	/* Nothing is sent this way any more: it is the end. */
 	_exit(125);
 }
 
@@ -177,14 +177,25 @@ static const char *path_of(char *const *envp)
 	return NULL;
 }
 
-static void start(struct init *init, const struct guard_confine *confine)
+/* The launcher reads the command's pid from the pidfd, which works until it is
+ * reaped: so it answers with a byte when it has, and until then nothing is reaped. */
+static void tell_started(const struct init *init, const struct guard_confine *confine, int pidfd)
 {
-	const struct guard_command *command = init->command;
 	struct guard_report report = {
 		.kind = GUARD_REPORT_STARTED,
 		.proc_masked = confine->plan.proc_masked,
 		.landlock = confine->plan.landlock,
 	};
+	char answer;
+
+	if (guard_report_send(init->sock, &report, pidfd) < 0 ||
+	    fence_read_some(init->sock, &answer, sizeof(answer)) != sizeof(answer))
+		_exit(125);
+}
+
+static void start(struct init *init, const struct guard_confine *confine)
+{
+	const struct guard_command *command = init->command;
 	struct fence_spawn_plan plan = {
 		.argv = command->argv,
 		.envp = command->envp,
@@ -216,8 +227,8 @@ static void start(struct init *init, const struct guard_confine *confine)
 			(void)fence_hint(&err, "a script needs a first line such as #!/bin/sh");
 		fail(init, "exec", step == FENCE_SPAWN_STEP_EXEC ? 126 : 125, file, &err);
 	}
-	if (command->tell_started && guard_report_send(init->sock, &report, pidfd) < 0)
-		_exit(125);
+	if (command->tell_started)
+		tell_started(init, confine, pidfd);
 }
 
 static int watch(struct init *init)

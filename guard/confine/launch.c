@@ -71,12 +71,14 @@ static pid_t pid_behind(int pidfd)
 	char path[64];
 	char text[1024];
 	const char *line;
+	pid_t pid;
 
 	(void)snprintf(path, sizeof(path), "/proc/self/fdinfo/%d", pidfd);
 	if (pidfd < 0 || fence_read_file(AT_FDCWD, path, text, sizeof(text)) < 0)
 		return 0;
 	line = strstr(text, "\nPid:");
-	return line == NULL ? 0 : (pid_t)strtol(line + strlen("\nPid:"), NULL, 10);
+	pid = line == NULL ? 0 : (pid_t)strtol(line + strlen("\nPid:"), NULL, 10);
+	return pid < 0 ? 0 : pid;
 }
 
 static void on_failed(struct launch *launch, const struct guard_report *report)
@@ -90,6 +92,8 @@ static void on_failed(struct launch *launch, const struct guard_report *report)
 static void on_started(struct launch *launch, const struct guard_report *report, int pidfd)
 {
 	launch->record.pid = pid_behind(pidfd);
+	(void)fence_write_full(launch->sock, "",
+			       1); /* init may reap now; if it is gone, so be it */
 	launch->record.init_pid = launch->init_pid;
 	launch->record.proc_masked = report->proc_masked;
 	launch->record.landlock = report->landlock;

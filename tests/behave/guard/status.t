@@ -29,6 +29,10 @@ like "the start is recorded" "$seen" '*"schema":"fence-guard-status/v1"*"event":
 like "with its layers" "$seen" '*"layers":{"namespaces":"enforced","mounts":"enforced","capabilities":"enforced","seccomp":"enforced","landlock":"[a-z]*"}*'
 like "and what was denied and is not there" "$seen" '*"absentDenied":\["/absent/secret"\]*'
 like "and the end" "$seen" '*"event":"exit","code":3,*'
+for i in 1 2 3 4 5 6 7 8; do
+	record -- true
+done | grep -c '"pid":[1-9]' >count
+is "the pid is known however short the command is" "$(cat count)" 8
 like "a signal is a signal" "$(record -- sh -c 'kill -9 $$')" '*"event":"exit","signal":9,*'
 like "a failure has stage, errno and path" "$(record --rw /absent -- true)" \
 	'*"event":"failure","stage":"paths","status":125,"errno":2,"error":"ENOENT",*"path":"/absent",*'
