@@ -283,24 +283,29 @@ static int parse_and_run(struct split *split, int argc, char **argv, struct fenc
 	return run(&conf, split, err);
 }
 
-int main(int argc, char **argv)
+static int start(int argc, char **argv)
 {
 	size_t room = (size_t)argc + VARIABLE_COUNT + 3;
 	struct fence_err err = { 0 };
-	owned_mem char **ours = calloc(room, sizeof(*ours));
-	owned_mem char **browsers = calloc(room, sizeof(*browsers));
-	struct split split = { .ours = ours, .browsers = browsers };
+	owned_mem char **lists = calloc(2 * room, sizeof(*lists));
+	struct split split = { .ours = lists };
 	int status;
 
-	if (fence_fix_stdio() < 0)
-		return BROWSER_EXIT_FAILED;
-	if (ours == NULL || browsers == NULL) {
+	if (lists == NULL) {
 		(void)fence_fail(&err, -ENOMEM, "read the command line");
 		return complain(&err, BROWSER_EXIT_FAILED);
 	}
+	split.browsers = lists + room;
 	status = parse_and_run(&split, argc, argv, &err);
 	/* The first is argv[0], the others were made from options and variables. */
 	for (int i = 1; i < split.our_count; i++)
 		free(split.ours[i]);
 	return status;
+}
+
+int main(int argc, char **argv)
+{
+	if (fence_fix_stdio() < 0)
+		return BROWSER_EXIT_FAILED;
+	return start(argc, argv);
 }

@@ -46,10 +46,12 @@ void ending_add_descendants(struct ending *ending, int proc_fd, pid_t pid)
 		ending_add(ending, proc_fd, pids[i], 0);
 }
 
-static bool names_root(int proc_fd, const char *pid, const char *mark, char *text,
-		       size_t size_bytes)
+/* Enough for most environments; ours stands at its end, so all of it is read. */
+#define ENVIRON_MAX (256 << 10)
+
+static bool names_root(int proc_fd, const char *pid, const char *mark)
 {
-	char path[32];
+	char path[32], text[ENVIRON_MAX];
 	owned_fd fd = -1;
 	ssize_t length;
 
@@ -57,29 +59,26 @@ static bool names_root(int proc_fd, const char *pid, const char *mark, char *tex
 	fd = openat(proc_fd, path, O_RDONLY | O_CLOEXEC);
 	if (fd < 0)
 		return false;
-	length = fence_read_some(fd, text, size_bytes);
+	length = fence_read_some(fd, text, sizeof(text));
 	return length > 0 && memmem(text, (size_t)length, mark, strlen(mark)) != NULL;
 }
 
 void ending_add_by_root(struct ending *ending, int proc_fd, const char *root)
 {
-	const size_t size_bytes = 256 << 10;
-	owned_mem char *text = malloc(size_bytes);
 	char mark[FOLDER_ROOT_MAX + 16];
 	int fd = openat(proc_fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	DIR *list = fd < 0 ? NULL : fdopendir(fd);
 
+	if (list == NULL)
+		return;
 	(void)snprintf(mark, sizeof(mark), "TMPDIR=%s/", root);
-	for (const struct dirent *e = list ? readdir(list) : NULL; e != NULL && text != NULL;
-	     e = readdir(list)) {
+	for (const struct dirent *e = readdir(list); e != NULL; e = readdir(list)) {
 		pid_t pid = (pid_t)strtol(e->d_name, NULL, 10);
 
-		if (pid > 0 && pid != getpid() &&
-		    names_root(proc_fd, e->d_name, mark, text, size_bytes))
+		if (pid > 0 && pid != getpid() && names_root(proc_fd, e->d_name, mark))
 			ending_add(ending, proc_fd, pid, 0);
 	}
-	if (list != NULL)
-		(void)closedir(list);
+	(void)closedir(list);
 }
 
 /* Waits until all are dead or the moment has come; forgets the dead. */

@@ -66,18 +66,21 @@ bool environ_is_dropped(const char *variable, bool *ret_is_dangerous)
 
 int environ_build(char *const *from, const char *root, char ***ret, unsigned int *ret_dropped)
 {
-	size_t count = 0, place_bytes = strlen(root) + 64;
+	size_t count = 0, room = PLACE_COUNT + 1, place_bytes = strlen(root) + 64, text_bytes;
 	char **list, *text;
 	bool is_dangerous;
 
 	while (from[count] != NULL)
 		count++;
-	list = malloc((count + PLACE_COUNT + 1) * sizeof(*list) + PLACE_COUNT * place_bytes);
+	room += count;
+	/* The pointers, and after them the strings that are ours. */
+	text_bytes = place_bytes * PLACE_COUNT;
+	list = malloc(room * sizeof(*list) + text_bytes);
 	if (list == NULL)
 		return -ENOMEM;
 	*ret = list;
 	*ret_dropped = 0;
-	text = (char *)(list + count + PLACE_COUNT + 1);
+	text = (char *)(list + room);
 	for (; *from != NULL; from++) {
 		if (!environ_is_dropped(*from, &is_dangerous))
 			*list++ = *from;

@@ -223,7 +223,7 @@ int monitor_start(struct launch *launch, int *ret_stderr_fd, int *ret_exec_fd,
 {
 	struct pipes pipes = { { -1, -1 }, { -1, -1 }, { -1, -1 } };
 	struct monitor_fds fds = { -1, -1, -1, -1, -1, { -1, TEE_POLL, false } };
-	pid_t middle;
+	pid_t middle = 0;
 	int rc;
 
 	launch->evidence.browser_pid = getpid();

@@ -82,7 +82,7 @@ static int file_kind(const char *path, enum kind *ret)
 
 static bool is_elf(const char *path)
 {
-	enum kind kind;
+	enum kind kind = KIND_OTHER;
 
 	return file_kind(path, &kind) == 0 && kind == KIND_ELF;
 }
@@ -162,7 +162,7 @@ static int resolve(const char *path, char *ret_path, size_t size_bytes, enum rea
 		   struct fence_err *err)
 {
 	owned_mem char *real = realpath(path, NULL);
-	enum kind kind;
+	enum kind kind = KIND_OTHER;
 	int rc = real == NULL ? -errno : file_kind(real, &kind);
 
 	if (rc < 0) {

@@ -263,7 +263,7 @@ static int read_root(int dir_fd, enum proc_root *ret)
 int proc_read_layers(int dir_fd, struct proc_layers *ret)
 {
 	struct proc_layers layers = { 0 };
-	struct proc_stat after;
+	struct proc_stat after = { .state = 0 };
 	char text[4096];
 	ssize_t length = fence_read_file(dir_fd, "status", text, sizeof(text));
 	int rc;
@@ -335,14 +335,13 @@ static void judge_ns(struct verdict *v, unsigned int layer, uint64_t browser, ui
 static void judge_seccomp(struct verdict *v, const struct proc_layers *browser,
 			  const struct proc_layers *renderer)
 {
-	if (renderer->seccomp_mode == 0) {
+	bool are_counted = browser->seccomp_filters >= 0 && renderer->seccomp_filters >= 0;
+
+	if (renderer->seccomp_mode == 0 ||
+	    (are_counted && renderer->seccomp_filters <= browser->seccomp_filters))
 		v->missing |= LAYER_SECCOMP;
-	} else if (browser->seccomp_filters < 0 || renderer->seccomp_filters < 0) {
-		if (browser->seccomp_mode != 0 || renderer->seccomp_mode != 2)
-			v->unknown |= LAYER_SECCOMP;
-	} else if (renderer->seccomp_filters <= browser->seccomp_filters) {
-		v->missing |= LAYER_SECCOMP;
-	}
+	else if (!are_counted && (browser->seccomp_mode != 0 || renderer->seccomp_mode != 2))
+		v->unknown |= LAYER_SECCOMP;
 }
 
 void layers_judge(const struct proc_layers *browser, const struct proc_layers *renderer,

@@ -283,10 +283,12 @@ static void meet_zygote_children(struct proof *proof, int64_t now_ms)
 	}
 }
 
+#define ALL_PIDS ((size_t)2 * PROOF_PROCESSES) /* the table being full must show */
+
 static int meet_everybody(struct proof *proof, int64_t now_ms)
 {
-	pid_t pids[2 * PROOF_PROCESSES];
-	ssize_t count = proc_descendants(proof->proc_fd, proof->pid, pids, 2 * PROOF_PROCESSES);
+	pid_t pids[ALL_PIDS];
+	ssize_t count = proc_descendants(proof->proc_fd, proof->pid, pids, ALL_PIDS);
 
 	if (count < 0)
 		return (int)count;
@@ -386,22 +388,34 @@ enum proof_state proof_state(const struct proof *proof)
 
 /* --- the browser's own command line ---------------------------------------------------- */
 
-int proof_command_line(const struct proof *proof)
-{
-	const size_t size_bytes = 1 << 20, room = 4096;
-	owned_mem char *text = malloc(size_bytes);
-	owned_mem char **words = malloc(room * sizeof(*words));
-	size_t count = 0;
-	ssize_t length;
+#define LINE_BYTES (1 << 20)
+#define LINE_WORDS 4096
 
-	if (text == NULL || words == NULL)
-		return -ENOMEM;
-	length = fence_read_file(proof->browser_fd, "cmdline", text, size_bytes);
+struct line {
+	char text[LINE_BYTES];
+	char *words[LINE_WORDS];
+};
+
+static int judge_line(int dir_fd, struct line *line)
+{
+	ssize_t length = fence_read_file(dir_fd, "cmdline", line->text, sizeof(line->text));
+	size_t count = 0;
+
 	if (length < 0)
 		return (int)length;
-	for (ssize_t at = 0; at < length && count < room; at += (ssize_t)strlen(text + at) + 1)
-		words[count++] = text + at;
-	if (count == 0 || count == room)
-		return count == 0 ? -ESRCH : -E2BIG;
-	return flags_are_clean(words + 1, count - 1);
+	for (ssize_t at = 0; at < length; at += (ssize_t)strlen(line->text + at) + 1) {
+		if (count == LINE_WORDS)
+			return -E2BIG;
+		line->words[count++] = line->text + at;
+	}
+	return count == 0 ? -ESRCH : flags_are_clean(line->words + 1, count - 1);
+}
+
+int proof_command_line(const struct proof *proof)
+{
+	struct line *line = malloc(sizeof(*line));
+	int rc = line == NULL ? -ENOMEM : judge_line(proof->browser_fd, line);
+
+	free(line);
+	return rc;
 }

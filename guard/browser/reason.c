@@ -75,9 +75,12 @@ static const struct row rows[REASON_COUNT] = {
 
 const char *reason_word(enum reason reason, enum reason_vocabulary vocabulary)
 {
-	if (vocabulary == REASON_VOCABULARY_FULL || reason <= REASON_WEAKENED)
-		return rows[reason].word;
-	return rows[reason].is_sandbox ? "sandbox_unavailable" : "unknown";
+	const struct row *row = &rows[reason];
+
+	/* A state is no cause: it has no remedy, and one word in both. */
+	if (vocabulary == REASON_VOCABULARY_FULL || row->remedy[0] == '\0')
+		return row->word;
+	return row->is_sandbox ? "sandbox_unavailable" : "unknown";
 }
 
 const char *reason_remedy(enum reason reason)

@@ -3,16 +3,18 @@
 #   $QUIET           options for a headless browser that asks nobody for anything
 #   $PAGE            a page of ours
 #   value NAME FILE  a member of a record: the first of that name
-#   launch WORD...   starts fence-chromium in the background: $browser is its pid,
+#   launch WORD...   starts fence-chromium in the background: $BROWSER is its pid,
 #                    its standard error goes to $T/log, its evidence to $T/ev.json
 #   reaches STATE    waits until evidence says so (a line on a descriptor, not a poll)
 #   closes           waits for the end of evidence: all is written and cleaned up then;
-#                    $status is the browser's
+#                    $STATUS is the browser's
 #   leaves_nothing NAME  no process of this test, no private root
 #   fake NAME        a program that is no browser, as one: $T/NAME (a copy, for a link
 #                    to a shell would be found to be the shell)
 #
 # Private roots are made in $T/tmp, so that what is left can be seen.
+
+# shellcheck disable=SC2034 # the tests use these
 
 QUIET="--headless --disable-gpu --disable-background-networking --disable-component-update
  --disable-sync --disable-quic --no-first-run --window-size=640,480"
@@ -32,7 +34,7 @@ WHO=$(id -u)
 [ "$ROOT" = yes ] && WHO=60600
 
 kill_browser() {
-	[ -z "${browser:-}" ] || kill -9 "$browser" 2>/dev/null
+	[ -z "${BROWSER:-}" ] || kill -9 "$BROWSER" 2>/dev/null
 }
 
 value() {
@@ -45,7 +47,7 @@ launch() {
 	# shellcheck disable=SC2086
 	fence-chromium --fence-evidence="$T/ev.json" --fence-evidence-fd=9 "$@" \
 		9>"$T/fifo" >"$T/stdout" 2>"$T/log" &
-	browser=$!
+	BROWSER=$!
 	exec 8<"$T/fifo"
 }
 
@@ -58,9 +60,9 @@ reaches() {
 closes() {
 	timeout 30 cat <&8 >"$T/lines"
 	exec 8<&-
-	wait "$browser"
-	status=$?
-	browser=
+	wait "$BROWSER"
+	STATUS=$?
+	BROWSER=
 }
 
 leaves_nothing() {

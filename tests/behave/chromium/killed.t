@@ -12,9 +12,9 @@ start() {
 }
 
 start
-kill -9 "$browser"
+kill -9 "$BROWSER"
 closes
-is "a killed browser has the status of a kill" "$status" 137
+is "a killed browser has the status of a kill" "$STATUS" 137
 is "its evidence stays what was proven" "$(value state "$T/ev.json")" sandboxed
 is "its evidence is final" "$(value final "$T/ev.json")" true
 leaves_nothing "nothing is left after SIGKILL of the browser"
@@ -22,16 +22,16 @@ leaves_nothing "nothing is left after SIGKILL of the browser"
 start
 kill -9 "$monitor"
 closes
-is "without its monitor the browser is ended" "$status" 137
+is "without its monitor the browser is ended" "$STATUS" 137
 is "evidence says that it is not proven" "$(value state "$T/ev.json")" unproven
 is "evidence says that the monitor was lost" "$(value lost "$T/ev.json")" true
 leaves_nothing "nothing is left after SIGKILL of the monitor"
 
 start
 kill -9 "$keeper"
-ok "without its keeper the browser runs on" kill -0 "$browser"
-kill -TERM "$browser"
+ok "without its keeper the browser runs on" kill -0 "$BROWSER"
+kill -TERM "$BROWSER"
 closes
-is "and ends well" "$status" 0
+is "and ends well" "$STATUS" 0
 leaves_nothing "nothing is left after SIGKILL of the keeper"
 done_testing

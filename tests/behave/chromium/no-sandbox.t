@@ -9,7 +9,7 @@ for word in --no-sandbox -no-sandbox ' --no-sandbox ' --no-sandbox=0; do
 	# shellcheck disable=SC2086
 	launch $QUIET "$word" --screenshot="$T/pictures/$n.png" "$PAGE"
 	closes
-	is "with '$word' the browser ends well" "$status" 0
+	is "with '$word' the browser ends well" "$STATUS" 0
 	is "with '$word' its own command line is clean" "$(value commandLineClean "$T/ev.json")" true
 	is "with '$word' every renderer is proven" "$(value state "$T/ev.json")" sandboxed
 	is "with '$word' the word is counted" "$(value count "$T/ev.json")" 1

@@ -13,6 +13,6 @@ answer=$(timeout 10 dd bs=65536 count=1 2>/dev/null <"$T/from" | tr '\0' '\n')
 like "the browser answers through it" "$answer" '*"id":1*"product":"*Chrom*'
 printf '{"id":2,"method":"Browser.close"}\0' >"$T/to"
 closes
-is "and ends when it is told to" "$status" 0
+is "and ends when it is told to" "$STATUS" 0
 leaves_nothing "nothing is left"
 done_testing

@@ -10,25 +10,25 @@ like "a browser that is not there is refused" "$elf" '*executable_missing*'
 # shellcheck disable=SC2086
 launch $QUIET --remote-debugging-port=0 "$PAGE"
 ok "a sandboxed browser is proven" reaches sandboxed
-elf=$(tr '\0' '\n' <"/proc/$browser/cmdline" | head -n 1)
-exits "and proven from outside" 0 fence-chromium --fence-prove="$browser"
-kill -9 "$browser"
+elf=$(tr '\0' '\n' <"/proc/$BROWSER/cmdline" | head -n 1)
+exits "and proven from outside" 0 fence-chromium --fence-prove="$BROWSER"
+kill -9 "$BROWSER"
 closes
 
 mkdir "$T/home" "$T/home/tmp"
 # shellcheck disable=SC2086
 HOME=$T/home TMPDIR=$T/home/tmp "$elf" $QUIET --no-sandbox --user-data-dir="$T/home/profile" \
 	--remote-debugging-port=0 "$PAGE" >/dev/null 2>&1 &
-browser=$!
+BROWSER=$!
 ok "a browser without a sandbox runs" await some "--type=renderer"
-exits "it is not proven" 1 fence-chromium --fence-prove="$browser"
+exits "it is not proven" 1 fence-chromium --fence-prove="$BROWSER"
 is "it is called weakened" "$(value state "$T/out")" weakened
 is "every renderer is called weak" "$(value proven "$T/out")" 0
 unlike "and at least one is" "$(value weak "$T/out")" 0
 is "its command line is not clean" "$(value commandLineClean "$T/out")" false
-kill -9 "$browser"
-wait "$browser" 2>/dev/null
-browser=
+kill -9 "$BROWSER"
+wait "$BROWSER" 2>/dev/null
+BROWSER=
 ok "it is gone" await -t 5 none "$T/home"
 
 # A program that has a child which calls itself a renderer and is in no sandbox.
@@ -36,7 +36,7 @@ fake sh
 launch --fence-browser="$T/sh" -c 'sh -c "read x </dev/tty || sleep 1000" --type=renderer;
 	exit 3' --user-data-dir="$T/tmp/profile"
 closes
-is "a browser with a weak renderer is ended" "$status" 137
+is "a browser with a weak renderer is ended" "$STATUS" 137
 is "evidence calls it weakened" "$(value state "$T/ev.json")" weakened
 is "and says who ended it" "$(value endedByMonitor "$T/ev.json")" true
 rm -rf "$T/tmp/profile"
