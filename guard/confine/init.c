@@ -8,6 +8,7 @@
 #include <string.h>
 #include <sys/epoll.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/signalfd.h>
 #include <unistd.h>
 
@@ -251,6 +252,32 @@ static int watch(struct init *init)
 	return rc < 0 ? rc : fence_loop_add(&init->loop, &init->sock_watch, init->sock, EPOLLIN);
 }
 
+/* Every rule holds a descriptor or two while the view is made; the soft limit is
+ * meant for the command, which gets it back. */
+#define RULES_WITHIN_LIMIT 100
+
+static int apply(struct guard_confine *confine, const char **stage, struct fence_err *err)
+{
+	struct rlimit limit;
+	struct rlimit wide;
+	int rc;
+
+	if (confine->policy->rule_count <= RULES_WITHIN_LIMIT)
+		return guard_confine_apply(confine, stage, err);
+	*stage = "paths";
+	if (getrlimit(RLIMIT_NOFILE, &limit) < 0)
+		return fence_fail(err, -errno, "read the limit of descriptors");
+	wide = (struct rlimit){ .rlim_cur = limit.rlim_max, .rlim_max = limit.rlim_max };
+	if (setrlimit(RLIMIT_NOFILE, &wide) < 0)
+		return fence_fail(err, -errno, "raise the limit of descriptors");
+	rc = guard_confine_apply(confine, stage, err);
+	if (rc == -EMFILE)
+		(void)fence_hint(err, "raise the hard limit of descriptors (ulimit -Hn)");
+	if (rc == 0 && setrlimit(RLIMIT_NOFILE, &limit) < 0)
+		rc = fence_fail(err, -errno, "restore the limit of descriptors");
+	return rc;
+}
+
 void guard_init_run(struct guard_confine *confine, const struct guard_command *command, int sock)
 {
 	struct init init = { .sock = sock, .command = command };
@@ -259,7 +286,7 @@ void guard_init_run(struct guard_confine *confine, const struct guard_command *c
 	int rc;
 
 	tie_to_launcher(&init);
-	if (guard_confine_apply(confine, &stage, &err) < 0)
+	if (apply(confine, &stage, &err) < 0)
 		fail(&init, stage, 125, confine->plan.current, &err);
 	if (command->tell_started) {
 		tell_paths(&init, GUARD_REPORT_ABSENT, confine->plan.absent_denied,

@@ -8,6 +8,7 @@
  *   guard_try lo                       a TCP connection over 127.0.0.1 and one over ::1
  *   guard_try connect ADDRESS PORT     IPv4
  *   guard_try unix PATH|@NAME          a stream socket connects; @: abstract
+ *   guard_try pair                     a pair of UNIX sockets
  *   guard_try listen PATH|@NAME        listens until standard input ends
  *   guard_try setuid UID               all three uids
  *   guard_try open PATH                for reading
@@ -135,6 +136,14 @@ static int try_unix(char **args)
 	return fd < 0 || connect(fd, (struct sockaddr *)&to, size) < 0 ? -errno : 0;
 }
 
+static int try_pair(char **args)
+{
+	int pair[2];
+
+	(void)args;
+	return socketpair(AF_UNIX, SOCK_STREAM, 0, pair) < 0 ? -errno : 0;
+}
+
 static int try_listen(char **args)
 {
 	struct sockaddr_un at;
@@ -189,19 +198,13 @@ static const struct {
 	int words;
 	int (*run)(char **args);
 } tries[] = {
-	{ "call", 1, try_call },
-	{ "int80", 0, try_int80 },
-	{ "clone", 1, try_clone },
-	{ "thread", 0, try_thread },
-	{ "lo", 0, try_lo },
-	{ "connect", 2, try_connect },
-	{ "unix", 1, try_unix },
-	{ "listen", 1, try_listen },
-	{ "setuid", 1, try_setuid },
-	{ "open", 1, try_open },
-	{ "write", 1, try_write },
-	{ "rename", 2, try_rename },
-	{ "foreground", 0, try_foreground },
+	{ "call", 1, try_call },     { "int80", 0, try_int80 },
+	{ "clone", 1, try_clone },   { "thread", 0, try_thread },
+	{ "lo", 0, try_lo },	     { "connect", 2, try_connect },
+	{ "unix", 1, try_unix },     { "listen", 1, try_listen },
+	{ "pair", 0, try_pair },     { "setuid", 1, try_setuid },
+	{ "open", 1, try_open },     { "write", 1, try_write },
+	{ "rename", 2, try_rename }, { "foreground", 0, try_foreground },
 };
 
 int main(int argc, char **argv)

@@ -28,8 +28,9 @@ while [ $i -lt 300 ]; do
 	set -- "$@" --deny "many $i"
 	i=$((i + 1))
 done
-says "three hundred are as good as one" 300 "$@" -- \
-	sh -c 'for f in many*; do cat "$f" 2>&1; done | grep -c "Permission denied"'
+ulimit -S -n 200
+says "three hundred are as good as one, also with few descriptors" "300 200" "$@" -- \
+	sh -c 'echo $(for f in many*; do cat "$f" 2>&1; done | grep -c "Permission denied") $(ulimit -n)'
 rm -f many*
 
 for name in "a b" "a${newline}b" 'a\b' '-rf' "$(printf 'caf\351')"; do

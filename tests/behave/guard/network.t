@@ -22,4 +22,16 @@ fi
 is "no interface but lo" "$(guard -- sh -c 'grep -c : /proc/net/dev')" 1
 exec 9>&-
 wait
+
+# A socket with a name in /tmp.
+socket=$(mktemp -u /tmp/fence-guard-socket.XXXXXX)
+later rm -f "$socket"
+guard_try listen "$socket" <"$T/hold" >"$T/named" &
+exec 9>"$T/hold"
+await file "$T/named"
+is "control: a host's socket in /tmp answers outside" "$(guard_try unix "$socket")" ok
+says "and is not there inside" ENOENT -- guard_try unix "$socket"
+says "pairs of sockets can be made" ok -- guard_try pair
+exec 9>&-
+wait
 done_testing
