@@ -159,13 +159,13 @@ static int close_others(const struct init *init, const struct guard_policy *poli
 	return rc < 0 ? rc : fence_close_range(first, ~0U, 0);
 }
 
-static void tell_paths(const struct init *init, enum guard_report_kind kind, char *const *paths,
-		       size_t count)
+static void tell_names(const struct init *init, enum guard_report_kind kind,
+		       const struct guard_names *names)
 {
 	struct guard_report report = { .kind = kind };
 
-	for (size_t i = 0; i < count && i < NOTES_MAX; i++) {
-		put_text(report.path, sizeof(report.path), paths[i]);
+	for (size_t i = 0; i < names->count && i < NOTES_MAX; i++) {
+		put_text(report.path, sizeof(report.path), names->items[i]);
 		(void)guard_report_send(init->sock, &report, -1);
 	}
 }
@@ -289,10 +289,8 @@ void guard_init_run(struct guard_confine *confine, const struct guard_command *c
 	if (apply(confine, &stage, &err) < 0)
 		fail(&init, stage, 125, confine->plan.current, &err);
 	if (command->tell_started) {
-		tell_paths(&init, GUARD_REPORT_ABSENT, confine->plan.absent_denied,
-			   confine->plan.absent_count);
-		tell_paths(&init, GUARD_REPORT_READ_ONLY, confine->plan.read_only_parents,
-			   confine->plan.read_only_count);
+		tell_names(&init, GUARD_REPORT_ABSENT, &confine->plan.absent_denied);
+		tell_names(&init, GUARD_REPORT_READ_ONLY, &confine->plan.read_only_parents);
 	}
 	/* The command has our uid: it must not look into pid 1, nor trace it. */
 	rc = prctl(PR_SET_DUMPABLE, 0, 0, 0, 0) < 0 ? -errno : close_others(&init, confine->policy);

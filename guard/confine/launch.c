@@ -51,20 +51,6 @@ static void check_record(struct launch *launch, int rc)
 
 /* --- what init says -------------------------------------------------------------------- */
 
-static int note(struct guard_record_list *list, const char *path)
-{
-	char **more = reallocarray(list->items, list->count + 1, sizeof(*more));
-
-	if (more == NULL)
-		return -ENOMEM;
-	list->items = more;
-	more[list->count] = strdup(path);
-	if (more[list->count] == NULL)
-		return -ENOMEM;
-	list->count++;
-	return 0;
-}
-
 /* The number behind a pidfd, as our /proc counts. */
 static pid_t pid_behind(int pidfd)
 {
@@ -92,8 +78,8 @@ static void on_failed(struct launch *launch, const struct guard_report *report)
 static void on_started(struct launch *launch, const struct guard_report *report, int pidfd)
 {
 	launch->record.pid = pid_behind(pidfd);
-	(void)fence_write_full(launch->sock, "",
-			       1); /* init may reap now; if it is gone, so be it */
+	/* Now init may reap it. If init is gone already, so be it. */
+	(void)fence_write_full(launch->sock, "", 1);
 	launch->record.init_pid = launch->init_pid;
 	launch->record.proc_masked = report->proc_masked;
 	launch->record.landlock = report->landlock;
@@ -115,10 +101,11 @@ static void on_report(struct launch *launch, const struct guard_report *report, 
 		on_failed(launch, report);
 		break;
 	case GUARD_REPORT_ABSENT:
-		check_record(launch, note(&launch->record.absent_denied, report->path));
+		check_record(launch, guard_names_add(&launch->record.absent_denied, report->path));
 		break;
 	case GUARD_REPORT_READ_ONLY:
-		check_record(launch, note(&launch->record.read_only_parents, report->path));
+		check_record(launch,
+			     guard_names_add(&launch->record.read_only_parents, report->path));
 		break;
 	case GUARD_REPORT_STARTED:
 		on_started(launch, report, fd);
@@ -277,13 +264,6 @@ static void drop_kept(const struct guard_policy *policy)
 			(void)close(policy->keep_fds[i]);
 }
 
-static void free_list(struct guard_record_list *list)
-{
-	for (size_t i = 0; i < list->count; i++)
-		free(list->items[i]);
-	free(list->items);
-}
-
 static void clean_up(struct launch *launch)
 {
 	/* A shell script that goes on after us must be able to read its terminal. */
@@ -292,8 +272,8 @@ static void clean_up(struct launch *launch)
 	fence_loop_close(&launch->loop);
 	fence_close_fd(&launch->sock);
 	fence_close_fd(&launch->init_pidfd);
-	free_list(&launch->record.absent_denied);
-	free_list(&launch->record.read_only_parents);
+	guard_names_free(&launch->record.absent_denied);
+	guard_names_free(&launch->record.read_only_parents);
 }
 
 static int run(struct launch *launch)

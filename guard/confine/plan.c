@@ -14,20 +14,6 @@ static bool is_missing(int rc)
 	return rc == -ENOENT || rc == -ENOTDIR || rc == -EACCES;
 }
 
-int guard_plan_note(char ***list, size_t *count, const char *text)
-{
-	char **more = reallocarray(*list, *count + 1, sizeof(*more));
-
-	if (more == NULL)
-		return -ENOMEM;
-	*list = more;
-	more[*count] = strdup(text);
-	if (more[*count] == NULL)
-		return -ENOMEM;
-	(*count)++;
-	return 0;
-}
-
 static int make_room(struct guard_plan *plan)
 {
 	size_t room = plan->room == 0 ? 64 : 2 * plan->room;
@@ -177,8 +163,7 @@ static int protect_missing(struct guard_plan *plan, const char *path, struct gua
 		return -ENOENT;
 	}
 	if (root != NULL && root->kind == GUARD_OP_RW) {
-		rc = guard_plan_note(&plan->read_only_parents, &plan->read_only_count,
-				     nearest->path);
+		rc = guard_names_add(&plan->read_only_parents, nearest->path);
 		if (rc < 0)
 			return fence_fail(err, rc, "protect %s", path);
 	}
@@ -220,7 +205,7 @@ static int add_rule(struct guard_plan *plan, const struct guard_rule *rule, stru
 	int rc = guard_resolve_quick(plan->cwd, rule->path, NULL, &object);
 
 	if (is_missing(rc) && rule->access == GUARD_DENY) {
-		rc = guard_plan_note(&plan->absent_denied, &plan->absent_count, rule->path);
+		rc = guard_names_add(&plan->absent_denied, rule->path);
 		return rc < 0 ? fence_fail(err, rc, "--%s %s", word, rule->path) : 0;
 	}
 	if (rc < 0) {
@@ -332,13 +317,6 @@ int guard_plan_build(struct guard_plan *plan, const struct guard_policy *policy,
 	return rc < 0 ? rc : guard_plan_settle(plan, err);
 }
 
-static void free_list(char **list, size_t count)
-{
-	for (size_t i = 0; i < count; i++)
-		free(list[i]);
-	free(list);
-}
-
 void guard_plan_free(struct guard_plan *plan)
 {
 	for (size_t i = 0; i < plan->count; i++) {
@@ -347,7 +325,7 @@ void guard_plan_free(struct guard_plan *plan)
 		free(plan->ops[i].path);
 	}
 	free(plan->ops);
-	free_list(plan->absent_denied, plan->absent_count);
-	free_list(plan->read_only_parents, plan->read_only_count);
+	guard_names_free(&plan->absent_denied);
+	guard_names_free(&plan->read_only_parents);
 	*plan = (struct guard_plan){ 0 };
 }

@@ -8,6 +8,7 @@
 #include <sys/stat.h>
 
 #include "fence/err.h"
+#include "guard/confine/names.h"
 #include "guard/policy/policy.h"
 
 /* How much of a layer the host lets us have. */
@@ -49,11 +50,9 @@ struct guard_plan {
 	struct guard_op *ops; /* parents before children */
 	size_t count;
 	size_t room;
-	char **absent_denied; /* as named, or as the default has it */
-	size_t absent_count;
-	char **read_only_parents; /* closed because a protected path below does not exist yet */
-	size_t read_only_count;
-	const char *current; /* the path under way: a failure's */
+	struct guard_names absent_denied;     /* as named */
+	struct guard_names read_only_parents; /* closed for a protected path that is missing */
+	const char *current;		      /* the path under way: a failure's */
 	enum guard_layer landlock;
 	bool proc_masked; /* the host forbids a fresh /proc */
 };

@@ -22,9 +22,6 @@ int guard_plan_protect(struct guard_plan *plan, const char *base, const char *pa
 /* The defaults inside every writable root, and the masks. */
 int guard_plan_add_defaults(struct guard_plan *plan, struct fence_err *err);
 
-/* Adds a copy of `text` to a list of the record. */
-int guard_plan_note(char ***list, size_t *count, const char *text);
-
 /* Sorts, settles what is said twice, finds parents, refuses what cannot be. */
 int guard_plan_settle(struct guard_plan *plan, struct fence_err *err);
 

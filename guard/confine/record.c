@@ -85,7 +85,7 @@ static void put_namespaces(struct fence_jsonw *w, uint64_t flags)
 }
 
 /* Names that would make the line too long are left out, and counted. */
-static void put_list(struct fence_jsonw *w, const char *key, const struct guard_record_list *list)
+static void put_list(struct fence_jsonw *w, const char *key, const struct guard_names *list)
 {
 	size_t left_out = 0;
 

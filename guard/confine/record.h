@@ -11,18 +11,13 @@
 #include "guard/confine/apply.h"
 #include "guard/confine/report.h"
 
-struct guard_record_list {
-	char **items;
-	size_t count;
-};
-
 struct guard_exec_record {
 	pid_t pid; /* the command's, as the launcher sees it; 0: not known */
 	pid_t init_pid;
 	bool proc_masked;
 	enum guard_layer landlock;
-	struct guard_record_list absent_denied;
-	struct guard_record_list read_only_parents;
+	struct guard_names absent_denied;
+	struct guard_names read_only_parents;
 };
 
 /* Each writes one line and returns 0 or -errno. */
