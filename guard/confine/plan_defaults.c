@@ -22,20 +22,31 @@ static int protect_list(struct guard_plan *plan, const char *base, const char *c
 
 /* --- git -------------------------------------------------------------------------- */
 
-/* The one line of a file such as .git or commondir, after `prefix`; 1 when there is
- * one. Whoever wrote it may be hostile: what it names is only ever protected. */
-static int read_pointer(int dir_fd, const char *name, const char *prefix, char *ret)
+/* The first line of dir/name, after `prefix`: 1 when there is one that can be a path.
+ * Whoever wrote the file may be hostile: it may be a pipe that never answers, and
+ * what it names is only ever protected. */
+static int read_pointer(const char *dir, const char *name, const char *prefix, char *ret)
 {
 	char text[PATH_MAX + 16];
-	ssize_t length = fence_read_file(dir_fd, name, text, sizeof(text));
 	size_t skip = strlen(prefix);
+	owned_fd fd = -1;
+	struct stat st;
+	ssize_t length;
 
-	if (length < 0)
-		return length == -ENOENT ? 0 : (int)length;
-	if (strncmp(text, prefix, skip) != 0)
+	if ((size_t)snprintf(text, sizeof(text), "%s/%s", dir, name) >= sizeof(text))
 		return 0;
+	fd = open(text, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+	if (fd < 0)
+		return errno == ENOENT || errno == EACCES || errno == ENOTDIR ? 0 : -errno;
+	if (fstat(fd, &st) < 0 || !S_ISREG(st.st_mode))
+		return 0;
+	length = fence_read_some(fd, text, sizeof(text) - 1);
+	if (length < 0)
+		return (int)length;
+	text[length] = '\0';
 	text[strcspn(text, "\n")] = '\0';
-	if (text[skip] == '\0' || strlen(text + skip) >= PATH_MAX)
+	if (strncmp(text, prefix, skip) != 0 || text[skip] == '\0' ||
+	    strlen(text + skip) >= PATH_MAX)
 		return 0;
 	memcpy(ret, text + skip, strlen(text + skip) + 1);
 	return 1;
@@ -52,42 +63,41 @@ static int find_folder(const char *base, const char *path, struct guard_object *
 	return rc == 0 || rc == -ENOENT || rc == -ENOTDIR || rc == -EACCES ? 0 : rc;
 }
 
+/* The folder that dir/name points to, and what git registers in it. `ret_folder`
+ * (PATH_MAX) gets its path, or "" when there is none. */
+static int protect_pointed(struct guard_plan *plan, const char *dir, const char *name,
+			   const char *prefix, char *ret_folder, struct fence_err *err)
+{
+	char pointer[PATH_MAX];
+	struct guard_object folder = { .fd = -1 };
+	int rc = read_pointer(dir, name, prefix, pointer);
+
+	ret_folder[0] = '\0';
+	if (rc > 0)
+		rc = find_folder(dir, pointer, &folder);
+	if (rc < 0)
+		return fence_fail(err, rc, "read what %s/%s names", dir, name);
+	if (folder.fd < 0)
+		return 0;
+	fence_close_fd(&folder.fd);
+	memcpy(ret_folder, folder.path, PATH_MAX);
+	return protect_list(plan, ret_folder, guard_protected_in_git, err);
+}
+
 /* A work tree: `.git` is a file that names a folder, whose `commondir` names the
  * repository that has the hooks. */
 static int protect_work_tree(struct guard_plan *plan, const char *root, struct fence_err *err)
 {
-	char pointer[PATH_MAX];
-	char git_path[PATH_MAX + 8];
-	struct guard_object folder = { .fd = -1 };
-	int rc;
+	char folder[PATH_MAX];
+	char common[PATH_MAX];
+	int rc = guard_plan_protect(plan, root, ".git", false, err);
 
-	(void)snprintf(git_path, sizeof(git_path), "%s/.git", root);
-	rc = guard_plan_protect(plan, root, ".git", false, err);
-	if (rc < 0)
+	if (rc == 0)
+		rc = protect_pointed(plan, root, ".git", "gitdir: ", folder, err);
+	if (rc < 0 || folder[0] == '\0')
 		return rc;
-	rc = read_pointer(AT_FDCWD, git_path, "gitdir: ", pointer);
-	if (rc > 0)
-		rc = find_folder(root, pointer, &folder);
-	if (rc == 0 && folder.fd >= 0)
-		rc = protect_list(plan, folder.path, guard_protected_in_git, err);
-	if (rc == 0 && folder.fd >= 0)
-		rc = guard_plan_protect(plan, folder.path, "commondir", false, err);
-	if (rc == 0 && folder.fd >= 0) {
-		owned_fd git_fd = open(folder.path, O_PATH | O_DIRECTORY | O_CLOEXEC);
-
-		fence_close_fd(&folder.fd);
-		rc = git_fd < 0 ? -errno : read_pointer(git_fd, "commondir", "", pointer);
-		if (rc > 0) {
-			memcpy(git_path, folder.path, PATH_MAX);
-			rc = find_folder(git_path, pointer, &folder);
-		}
-		if (rc == 0 && folder.fd >= 0)
-			rc = protect_list(plan, folder.path, guard_protected_in_git, err);
-	}
-	fence_close_fd(&folder.fd);
-	return rc < 0 && (err == NULL || err->code == 0)
-		       ? fence_fail(err, rc, "read what %s/.git names", root)
-		       : rc;
+	rc = guard_plan_protect(plan, folder, "commondir", false, err);
+	return rc < 0 ? rc : protect_pointed(plan, folder, "commondir", "", common, err);
 }
 
 static int protect_git(struct guard_plan *plan, const char *root, struct fence_err *err)
