@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "fence/clock.h"
+#include "fence/opts_priv.h"
 
 /* What every program understands, beside its table. */
 static const struct fence_opt common[] = {
@@ -17,70 +18,23 @@ static const struct fence_opt common[] = {
 };
 #define COMMON_COUNT (sizeof(common) / sizeof(common[0]))
 
-/* --- nearest word -------------------------------------------------------------- */
-
-#define WORD_MAX 40
-
-/* Edit distance (Levenshtein 1965), row by row; words are short. */
-static unsigned int distance(const char *a, const char *b)
-{
-	unsigned int row[WORD_MAX + 1];
-	size_t length = strlen(b);
-
-	if (length > WORD_MAX || strlen(a) > WORD_MAX)
-		return UINT32_MAX;
-	for (size_t k = 0; k <= length; k++)
-		row[k] = (unsigned int)k;
-	for (size_t i = 0; a[i] != '\0'; i++) {
-		unsigned int diagonal = row[0];
-
-		row[0] = (unsigned int)i + 1;
-		for (size_t k = 0; k < length; k++) {
-			unsigned int best = diagonal + (a[i] != b[k]);
-
-			diagonal = row[k + 1];
-			if (row[k] + 1 < best)
-				best = row[k] + 1;
-			if (diagonal + 1 < best)
-				best = diagonal + 1;
-			row[k + 1] = best;
-		}
-	}
-	return row[length];
-}
-
-const char *fence_nearest(const char *word, const char *const *words, size_t count)
-{
-	const char *best = NULL;
-	unsigned int best_distance = (unsigned int)strlen(word) / 3 + 2;
-
-	for (size_t i = 0; i < count; i++) {
-		unsigned int d = distance(word, words[i]);
-
-		if (d < best_distance) {
-			best_distance = d;
-			best = words[i];
-		}
-	}
-	return best;
-}
-
 /* --- parsing --------------------------------------------------------------------- */
 
-static const struct fence_opt *row_at(const struct fence_cli *cli, size_t i)
+const struct fence_opt *fence_opts_row(const struct fence_cli *cli, size_t i)
 {
 	return i < cli->count ? &cli->opts[i] : &common[i - cli->count];
 }
 
-static size_t row_count(const struct fence_cli *cli)
+size_t fence_opts_count(const struct fence_cli *cli)
 {
 	return cli->count + COMMON_COUNT;
 }
 
-static const struct fence_opt *find_long(const struct fence_cli *cli, const char *name, size_t length)
+static const struct fence_opt *find_long(const struct fence_cli *cli, const char *name,
+					 size_t length)
 {
-	for (size_t i = 0; i < row_count(cli); i++) {
-		const struct fence_opt *opt = row_at(cli, i);
+	for (size_t i = 0; i < fence_opts_count(cli); i++) {
+		const struct fence_opt *opt = fence_opts_row(cli, i);
 
 		if (strncmp(opt->name, name, length) == 0 && opt->name[length] == '\0')
 			return opt;
@@ -101,12 +55,12 @@ static int fail_unknown(const struct fence_cli *cli, const char *word, size_t le
 {
 	const char *names[128];
 	const char *nearest;
-	char name[WORD_MAX + 1] = "";
+	char name[FENCE_WORD_MAX + 1] = "";
 	size_t count = 0;
 
-	for (; count < row_count(cli) && count < 128; count++)
-		names[count] = row_at(cli, count)->name;
-	if (length > 2 && length - 2 <= WORD_MAX)
+	for (; count < fence_opts_count(cli) && count < 128; count++)
+		names[count] = fence_opts_row(cli, count)->name;
+	if (length > 2 && length - 2 <= FENCE_WORD_MAX)
 		memcpy(name, word + 2, length - 2);
 	fence_fail_why(err, -EINVAL, "unknown option", "%.*s", (int)length, word);
 	nearest = name[0] == '\0' ? NULL : fence_nearest(name, names, count);
@@ -158,9 +112,6 @@ static bool is_text_option(const struct fence_opt *opt)
 	return opt >= common && opt < common + COMMON_COUNT;
 }
 
-static void write_text(const struct fence_cli *cli, const struct fence_opt *opt, const char *value,
-		       struct fence_text *text);
-
 /* One word that begins with "--": moves *at past its value. */
 static int parse_long(const struct fence_cli *cli, int argc, char *const *argv, int *at, void *conf,
 		      struct fence_text *text, struct fence_err *err)
@@ -187,7 +138,7 @@ static int parse_long(const struct fence_cli *cli, int argc, char *const *argv, 
 		return rc;
 	if (!is_text_option(opt))
 		return FENCE_OPTS_PARSED;
-	write_text(cli, opt, value, text);
+	fence_opts_write(cli, opt, value, text);
 	return FENCE_OPTS_TEXT;
 }
 
@@ -208,8 +159,8 @@ static int parse_letters(const struct fence_cli *cli, int argc, char *const *arg
 		if (opt->arg != NULL) {
 			value = letter[1] != '\0' ? letter + 1 : *at < argc ? argv[(*at)++] : NULL;
 			if (value == NULL)
-				return fence_fail_why(err, -EINVAL, "needs a value", "-%c %s", *letter,
-						      opt->arg);
+				return fence_fail_why(err, -EINVAL, "needs a value", "-%c %s",
+						      *letter, opt->arg);
 		}
 		rc = apply(opt, value, conf, err);
 		if (rc < 0)
@@ -243,291 +194,7 @@ int fence_opts_parse(const struct fence_cli *cli, int argc, char *const *argv, v
 	return FENCE_OPTS_PARSED;
 }
 
-/* --- help --------------------------------------------------------------------------- */
-
-#define HELP_COLUMN 26
-#define HELP_WIDTH  79
-
-/* Adds words from column `column` on, wrapped to the width, and a newline. */
-static void add_wrapped(struct fence_text *text, const char *words, size_t column)
-{
-	size_t at = column;
-
-	while (*words != '\0') {
-		size_t length = strcspn(words, " ");
-
-		if (at > column && at + 1 + length > HELP_WIDTH) {
-			fence_text_add(text, "\n%*s", (int)column, "");
-			at = column;
-		}
-		fence_text_add(text, "%s%.*s", at > column ? " " : "", (int)length, words);
-		at += length + (at > column);
-		words += length;
-		words += strspn(words, " ");
-	}
-	fence_text_add(text, "\n");
-}
-
-static void add_help_row(struct fence_text *text, const struct fence_opt *opt)
-{
-	size_t start = text->length_bytes;
-	size_t width;
-
-	fence_text_add(text, opt->letter ? "  -%c, " : "      ", opt->letter);
-	fence_text_add(text, "--%s%s%s", opt->name, opt->arg ? " " : "", opt->arg ? opt->arg : "");
-	width = text->length_bytes - start;
-	if (width + 2 > HELP_COLUMN) {
-		fence_text_add(text, "\n");
-		width = 0;
-	}
-	fence_text_add(text, "%*s", (int)(HELP_COLUMN - width), "");
-	add_wrapped(text, opt->help, HELP_COLUMN);
-	if (opt->choices != NULL)
-		fence_text_add(text, "%*s(%s)\n", HELP_COLUMN, "", opt->choices);
-}
-
-static void write_help(const struct fence_cli *cli, struct fence_text *text)
-{
-	fence_text_add(text, "usage: %s%s%s [options]%s%s\n", cli->program, cli->verb ? " " : "",
-		       cli->verb ? cli->verb : "", cli->operands ? " " : "",
-		       cli->operands ? cli->operands : "");
-	add_wrapped(text, cli->summary, 0);
-	fence_text_add(text, "\n");
-	for (size_t i = 0; i < row_count(cli); i++)
-		add_help_row(text, row_at(cli, i));
-	if (cli->notes != NULL)
-		fence_text_add(text, "\n%s", cli->notes);
-}
-
-/* --- completions ----------------------------------------------------------------------- */
-
-/* "fence-guard" and "exec" as one identifier: fence_guard_exec. */
-static void add_function_name(struct fence_text *text, const char *program)
-{
-	for (; *program != '\0'; program++)
-		fence_text_add_bytes(text, *program == '-' ? "_" : program, 1);
-}
-
-static void add_choices(struct fence_text *text, const char *choices)
-{
-	for (; *choices != '\0'; choices++)
-		fence_text_add_bytes(text, *choices == '|' ? " " : choices, 1);
-}
-
-/* What follows `--name`: words of a closed list, or file names. */
-static void add_bash_values(struct fence_text *text, const struct fence_cli *cli)
-{
-	for (size_t i = 0; i < row_count(cli); i++) {
-		const struct fence_opt *opt = row_at(cli, i);
-
-		if (opt->arg == NULL)
-			continue;
-		fence_text_add(text, "\t--%s) ", opt->name);
-		if (opt->choices != NULL) {
-			fence_text_add(text, "COMPREPLY=($(compgen -W '");
-			add_choices(text, opt->choices);
-			fence_text_add(text, "' -- \"$cur\")); return;;\n");
-		} else {
-			fence_text_add(text, "COMPREPLY=($(compgen -f -- \"$cur\")); return;;\n");
-		}
-	}
-}
-
-static void add_bash(struct fence_text *text, const struct fence_cli *cli)
-{
-	fence_text_add(text, "\tcase \"$prev\" in\n");
-	add_bash_values(text, cli);
-	fence_text_add(text, "\tesac\n\tcase \"$cur\" in\n\t-*) COMPREPLY=($(compgen -W '");
-	for (size_t i = 0; i < row_count(cli); i++)
-		fence_text_add(text, "%s--%s", i ? " " : "", row_at(cli, i)->name);
-	fence_text_add(text, "' -- \"$cur\"));;\n\t*) COMPREPLY=($(compgen -c -f -- \"$cur\"));;\n"
-			     "\tesac\n");
-}
-
-static void add_zsh_quoted(struct fence_text *text, const char *words)
-{
-	for (; *words != '\0'; words++) {
-		if (*words == '\'')
-			fence_text_add(text, "'\\''");
-		else if (strchr("[]:", *words) != NULL)
-			fence_text_add(text, "\\%c", *words);
-		else
-			fence_text_add_bytes(text, words, 1);
-	}
-}
-
-static void add_zsh(struct fence_text *text, const struct fence_cli *cli)
-{
-	fence_text_add(text, "_arguments -S");
-	for (size_t i = 0; i < row_count(cli); i++) {
-		const struct fence_opt *opt = row_at(cli, i);
-
-		fence_text_add(text, " \\\n\t'--%s[", opt->name);
-		add_zsh_quoted(text, opt->help);
-		fence_text_add(text, "]");
-		if (opt->arg != NULL && opt->choices != NULL) {
-			fence_text_add(text, ":%s:(", opt->arg);
-			add_choices(text, opt->choices);
-			fence_text_add(text, ")");
-		} else if (opt->arg != NULL) {
-			fence_text_add(text, ":%s:_files", opt->arg);
-		}
-		fence_text_add(text, "'");
-	}
-	fence_text_add(text, " \\\n\t'*:: :_normal'\n");
-}
-
-static void add_fish_quoted(struct fence_text *text, const char *words)
-{
-	for (; *words != '\0'; words++) {
-		if (*words == '\'' || *words == '\\')
-			fence_text_add(text, "\\");
-		fence_text_add_bytes(text, words, 1);
-	}
-}
-
-static void add_fish(struct fence_text *text, const struct fence_cli *cli)
-{
-	for (size_t i = 0; i < row_count(cli); i++) {
-		const struct fence_opt *opt = row_at(cli, i);
-
-		fence_text_add(text, "complete -c %s", cli->program);
-		if (cli->verb != NULL)
-			fence_text_add(text, " -n '__fish_seen_subcommand_from %s'", cli->verb);
-		fence_text_add(text, " -l %s", opt->name);
-		if (opt->letter != 0)
-			fence_text_add(text, " -s %c", opt->letter);
-		if (opt->arg != NULL)
-			fence_text_add(text, " -r");
-		if (opt->choices != NULL) {
-			fence_text_add(text, " -a '");
-			add_choices(text, opt->choices);
-			fence_text_add(text, "'");
-		}
-		fence_text_add(text, " -d '");
-		add_fish_quoted(text, opt->help);
-		fence_text_add(text, "'\n");
-	}
-}
-
-static void write_bash_set(const char *program, const struct fence_cli *const *verbs, size_t count,
-			   struct fence_text *text)
-{
-	fence_text_add(text, "# bash completion for %s\n", program);
-	add_function_name(text, program);
-	fence_text_add(text, "()\n{\n\tlocal cur=${COMP_WORDS[COMP_CWORD]} "
-			     "prev=${COMP_WORDS[COMP_CWORD-1]}\n");
-	if (verbs[0]->verb == NULL) {
-		add_bash(text, verbs[0]);
-	} else {
-		fence_text_add(text, "\tif [ \"$COMP_CWORD\" = 1 ]; then\n"
-				     "\tCOMPREPLY=($(compgen -W '--help --version");
-		for (size_t i = 0; i < count; i++)
-			fence_text_add(text, " %s", verbs[i]->verb);
-		fence_text_add(text, "' -- \"$cur\")); return\n\tfi\n\tcase \"${COMP_WORDS[1]}\" in\n");
-		for (size_t i = 0; i < count; i++) {
-			fence_text_add(text, "\t%s)\n", verbs[i]->verb);
-			add_bash(text, verbs[i]);
-			fence_text_add(text, "\t;;\n");
-		}
-		fence_text_add(text, "\tesac\n");
-	}
-	fence_text_add(text, "}\ncomplete -F ");
-	add_function_name(text, program);
-	fence_text_add(text, " %s\n", program);
-}
-
-static void write_zsh_set(const char *program, const struct fence_cli *const *verbs, size_t count,
-			  struct fence_text *text)
-{
-	fence_text_add(text, "#compdef %s\n", program);
-	if (verbs[0]->verb == NULL) {
-		add_zsh(text, verbs[0]);
-		return;
-	}
-	fence_text_add(text, "if (( CURRENT == 2 )); then\n\t_values verb");
-	for (size_t i = 0; i < count; i++) {
-		fence_text_add(text, " '%s[", verbs[i]->verb);
-		add_zsh_quoted(text, verbs[i]->summary);
-		fence_text_add(text, "]'");
-	}
-	fence_text_add(text, "\n\treturn\nfi\nlocal verb=$words[2]\nshift words\n(( CURRENT-- ))\n"
-			     "case $verb in\n");
-	for (size_t i = 0; i < count; i++) {
-		fence_text_add(text, "%s)\n", verbs[i]->verb);
-		add_zsh(text, verbs[i]);
-		fence_text_add(text, ";;\n");
-	}
-	fence_text_add(text, "esac\n");
-}
-
-static void write_fish_set(const char *program, const struct fence_cli *const *verbs, size_t count,
-			   struct fence_text *text)
-{
-	fence_text_add(text, "# fish completion for %s\n", program);
-	for (size_t i = 0; i < count; i++) {
-		if (verbs[i]->verb != NULL) {
-			fence_text_add(text, "complete -c %s -n __fish_use_subcommand -a %s -d '",
-				       program, verbs[i]->verb);
-			add_fish_quoted(text, verbs[i]->summary);
-			fence_text_add(text, "'\n");
-		}
-		add_fish(text, verbs[i]);
-	}
-}
-
-static void write_completions(const char *program, const struct fence_cli *const *verbs,
-			      size_t count, const char *shell, struct fence_text *text)
-{
-	static void (*const writers[])(const char *, const struct fence_cli *const *, size_t,
-				       struct fence_text *) = {
-		write_bash_set,
-		write_zsh_set,
-		write_fish_set,
-	};
-
-	writers[fence_opt_choice("bash|zsh|fish", shell)](program, verbs, count, text);
-}
-
-static void write_names(const struct fence_cli *cli, struct fence_text *text)
-{
-	for (size_t i = 0; i < row_count(cli); i++)
-		fence_text_add(text, "--%s\n", row_at(cli, i)->name);
-}
-
-static void write_version(const char *program, struct fence_text *text)
-{
-	fence_text_add(text, "%s %s\n", program, FENCE_VERSION);
-}
-
-static void write_text(const struct fence_cli *cli, const struct fence_opt *opt, const char *value,
-		       struct fence_text *text)
-{
-	if (strcmp(opt->name, "help") == 0)
-		write_help(cli, text);
-	else if (strcmp(opt->name, "version") == 0)
-		write_version(cli->program, text);
-	else if (strcmp(opt->name, "completions") == 0)
-		write_completions(cli->program, &cli, 1, value, text);
-	else
-		write_names(cli, text);
-}
-
 /* --- verbs -------------------------------------------------------------------------- */
-
-static void write_set_help(const struct fence_cli_set *set, struct fence_text *text)
-{
-	fence_text_add(text, "usage: %s VERB [options] ...\n", set->program);
-	add_wrapped(text, set->summary, 0);
-	fence_text_add(text, "\n");
-	for (size_t i = 0; i < set->count; i++) {
-		fence_text_add(text, "  %-14s", set->verbs[i]->verb);
-		add_wrapped(text, set->verbs[i]->summary, 16);
-	}
-	fence_text_add(text, "\n%s VERB --help tells the options of a verb.\n", set->program);
-	if (set->notes != NULL)
-		fence_text_add(text, "\n%s", set->notes);
-}
 
 static int fail_verb(const struct fence_cli_set *set, const char *word, struct fence_err *err)
 {
@@ -550,18 +217,18 @@ static int fail_verb(const struct fence_cli_set *set, const char *word, struct f
 static int answer_for_set(const struct fence_cli_set *set, int argc, char *const *argv,
 			  struct fence_text *text, struct fence_err *err)
 {
-	const struct fence_cli whole = { .program = set->program };
+	const struct fence_cli whole = { .program = set->program, .summary = set->summary };
 	int at = 1;
 	int rc;
 
 	if (strcmp(argv[1], "--help") == 0)
-		return write_set_help(set, text), FENCE_OPTS_TEXT;
+		return fence_opts_write_set_help(set, text), FENCE_OPTS_TEXT;
 	rc = parse_long(&whole, argc, argv, &at, NULL, text, err);
 	if (rc == FENCE_OPTS_TEXT && strncmp(argv[1], "--completions", 13) == 0) {
 		const char *shell = argv[1][13] == '=' ? argv[1] + 14 : argv[2];
 
 		fence_text_init(text, text->buf, text->size_bytes);
-		write_completions(set->program, set->verbs, set->count, shell, text);
+		fence_opts_write_completions(set->program, set->verbs, set->count, shell, text);
 	}
 	return rc;
 }
@@ -604,8 +271,9 @@ int fence_opt_duration(const char *value, long long *ret_ms, struct fence_err *e
 	int rc = fence_parse_duration(value, &ms);
 
 	if (rc < 0)
-		return fail_value(err, rc, value, "not a duration",
-				  "write a number and a unit, like 250ms, 5s or 10m; at most 1000d");
+		return fail_value(
+			err, rc, value, "not a duration",
+			"write a number and a unit, like 250ms, 5s or 10m; at most 1000d");
 	*ret_ms = ms;
 	return 0;
 }

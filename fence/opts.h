@@ -16,7 +16,7 @@
 #include "fence/text.h"
 
 struct fence_opt {
-	char letter;      /* 0: none */
+	char letter;	  /* 0: none */
 	const char *name; /* long name, without the dashes */
 	const char *arg;  /* the argument's name in help (`DURATION`), or NULL */
 	const char *help; /* one sentence, lower case, no full stop */
@@ -28,9 +28,9 @@ struct fence_opt {
 
 /* A program, or one verb of a program. */
 struct fence_cli {
-	const char *program; /* "fence-guard" */
-	const char *verb;    /* "exec", or NULL */
-	const char *summary; /* one line: what it does */
+	const char *program;  /* "fence-guard" */
+	const char *verb;     /* "exec", or NULL */
+	const char *summary;  /* one line: what it does */
 	const char *operands; /* "-- COMMAND [ARG...]" or NULL */
 	const struct fence_opt *opts;
 	size_t count;
@@ -48,7 +48,8 @@ struct fence_cli_set {
 
 enum fence_opts_answer {
 	FENCE_OPTS_PARSED, /* go on: argv[*ret_rest] is the first operand */
-	FENCE_OPTS_TEXT,   /* --help, --version, --completions, --print-options: print the text, exit 0 */
+	FENCE_OPTS_TEXT, /* --help, --version, --completions, --print-options: print the text, exit
+			    0 */
 };
 
 /* Parses argv[1..]. `--help`, `--version`, `--completions SHELL` and
@@ -65,7 +66,9 @@ int fence_opts_verb(const struct fence_cli_set *set, int argc, char *const *argv
 		    const struct fence_cli **ret_verb, struct fence_text *text,
 		    struct fence_err *err);
 
-/* The nearest of `count` words, or NULL when none is near enough to be meant. */
+/* The nearest of `count` words, or NULL when none is near enough to be meant. Words
+ * longer than FENCE_WORD_MAX are near to nothing. */
+#define FENCE_WORD_MAX 40
 const char *fence_nearest(const char *word, const char *const *words, size_t count);
 
 /* What set functions share: parse into a field, with words on failure. */
