@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "fence/own.h"
@@ -202,6 +203,25 @@ static int settle_policy(struct conf *conf, struct fence_err *err)
 	return guard_policy_check(&conf->policy, err);
 }
 
+/* Through a folder's descriptor openat(2) reaches the host's tree as it was, with
+ * ".." and all: no mount of ours is on that way. */
+static int check_stdio(const struct guard_policy *policy, struct fence_err *err)
+{
+	struct stat st;
+
+	for (int fd = 0; policy->profile->confine && fd <= 2; fd++) {
+		if (fstat(fd, &st) < 0)
+			return fence_fail(err, -errno, "look at descriptor %d", fd);
+		if (!S_ISDIR(st.st_mode))
+			continue;
+		fence_fail_why(err, -EISDIR, "it would lead out of the confinement",
+			       "descriptor %d is a folder", fd);
+		(void)fence_hint(err, "redirect it");
+		return -EISDIR;
+	}
+	return 0;
+}
+
 /* Whoever reads the record must not take silence for a start. */
 static int refuse(const struct conf *conf, const struct fence_err *err)
 {
@@ -222,6 +242,8 @@ static int run(struct conf *conf, char *const *argv, struct fence_err *err)
 	owned_mem char **envp = NULL;
 	int rc = settle_policy(conf, err);
 
+	if (rc == 0)
+		rc = check_stdio(&conf->policy, err);
 	if (rc < 0)
 		return refuse(conf, err);
 	if (argv[0] == NULL) {

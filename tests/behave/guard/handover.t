@@ -24,6 +24,23 @@ ok "a kept pipe ends when the command ends it" await -t 5 file got
 kill "$pid"
 wait
 
+exits "a folder as standard input would lead outside: refused" 125 guard -- true <"$T"
+like "by its number" "$(cat "$T/err")" "fence-guard: descriptor 0 is a folder*"
+
+# A descriptor that was opened outside can be opened again through /proc, by way of
+# the host's own mount. The net under the mounts is for that.
+mkdir "$T/other"
+echo old >"$T/other/file"
+sh -c 'echo old >/proc/self/fd/0' <"$T/other/file"
+is "control: unconfined, what is open for reading can be opened for writing" "$?" 0
+landlock=$(guard --status-fd 5 -- true 5>&1 | sed -n 's/.*"landlock":"\([a-z]*\)".*/\1/p')
+if [ "$landlock" = off ]; then
+	lacks "and not inside" "Landlock ABI 2 (Linux 5.19)"
+else
+	says "and not inside" EACCES -- guard_try write /proc/self/fd/0 <"$T/other/file"
+fi
+is "the file is as it was" "$(cat "$T/other/file")" old
+
 export SECRET_TOKEN=x LD_LIBRARY_PATH=/x GIT_DIR=/x NODE_OPTIONS=-x BASH_ENV=/x TZ=UTC
 is "the environment is the list alone" \
 	"$(guard -- env | sed 's/=.*//' | grep -vx 'PWD\|SHLVL\|_' | sort | tr '\n' ' ')" \
