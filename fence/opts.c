@@ -93,7 +93,7 @@ static int apply(const struct fence_opt *opt, const char *value, void *conf, str
 {
 	int rc;
 
-	if (opt->choices != NULL && fence_opt_choice(opt->choices, value) < 0) {
+	if (opt->choices != NULL && value != NULL && fence_opt_choice(opt->choices, value) < 0) {
 		fence_fail_why(err, -EINVAL, "not a choice", "--%s %s", opt->name, value);
 		(void)fence_hint(err, "use one of %s", opt->choices);
 		return -EINVAL;
