@@ -252,7 +252,9 @@ int fence_spawn_find(const char *name, const char *search, const char *dir, char
 			rc = try_file(base, ret_path);
 		if (rc == 0)
 			return 0;
-		if (rc == -EACCES)
+		/* Only a file that is there counts; a folder that we may not even look
+		 * into says nothing. */
+		if (rc == -EACCES && faccessat(base, ret_path, F_OK, AT_EACCESS) == 0)
 			worst = rc;
 		if (search[length] == '\0')
 			return worst;
