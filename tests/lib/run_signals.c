@@ -6,7 +6,8 @@
  *                                joined by commas, or -) ignored and blocked
  *   run_signals wait FILE SIG... makes FILE, then prints the number of each signal of the
  *                                list that comes, a line each; TERM ends it
- *   run_signals close FD... -- COMMAND...   runs COMMAND with these descriptors closed */
+ *   run_signals close FD... -- COMMAND...   runs COMMAND with these descriptors closed
+ *   run_signals open FD... -- COMMAND...   ... or open, which sh cannot do above 9 */
 #include <dirent.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -61,12 +62,20 @@ static int run_with(char **argv)
 	return 127;
 }
 
-static int run_closed(char **argv)
+static void change_fd(const char *how, int fd)
+{
+	if (strcmp(how, "close") == 0)
+		(void)close(fd);
+	else
+		(void)dup2(0, fd);
+}
+
+static int run_changed(char **argv)
 {
 	int at = 2;
 
 	for (; argv[at] != NULL && strcmp(argv[at], "--") != 0; at++)
-		(void)close((int)strtol(argv[at], NULL, 10));
+		change_fd(argv[1], (int)strtol(argv[at], NULL, 10));
 	if (argv[at] == NULL)
 		return 2;
 	(void)execvp(argv[at + 1], argv + at + 1);
@@ -102,8 +111,8 @@ int main(int argc, char **argv)
 		return show();
 	if (argc > 4 && strcmp(argv[1], "with") == 0)
 		return run_with(argv);
-	if (argc > 3 && strcmp(argv[1], "close") == 0)
-		return run_closed(argv);
+	if (argc > 3 && (strcmp(argv[1], "close") == 0 || strcmp(argv[1], "open") == 0))
+		return run_changed(argv);
 	if (argc > 2 && strcmp(argv[1], "wait") == 0)
 		return wait_for(argc, argv);
 	return 2;

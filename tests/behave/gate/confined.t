@@ -73,7 +73,7 @@ END
 SECRET_TOKEN=x run_all --keep-going
 is "the environment is the stage's" "$(record '.stages[0].output.stdoutTail')" "here-"
 is "a status comes through" "$(record '.stages[1] | .result, .exit.code' | paste -sd' ')" "failed 7"
-is "a signal is a signal" "$(record '.stages[2] | .result, .exit.signal' | paste -sd' ')" "signalled 11"
+is "a signal is a signal" "$(record '.stages[2] | .result, .exit.signal, .killedBy' | paste -sd' ')" "signalled 11 other"
 is "a command's own 125 is a failure" "$(record '.stages[3] | .result, .exit.code' | paste -sd' ')" "failed 125"
 
 gates missing <<'END'

@@ -67,4 +67,31 @@ gates a <<'END'
 END
 run_all
 is "a command's own 127 is a failure: exit 1" $status 1
+
+# Two runs at once in one project.
+gates a <<'END'
+  - {id: a, command: [sh, -c, "echo here; cat hold"], sandbox: none}
+END
+mkfifo hold
+fence-gate run all 2>"$T/first" &
+first=$!
+fence-gate run all 2>"$T/second" &
+second=$!
+exec 7>hold
+exec 7>&-
+wait $first
+is "two runs at once: the first passes" $? 0
+# The second may have opened the FIFO after the first had closed it.
+: >hold &
+wait $second
+is "and so does the second" $? 0
+ok "each has a folder of its own" test "$(sed -n 's/^record: //p' "$T/first")" != "$(sed -n 's/^record: //p' "$T/second")"
+
+if [ "$ROOT" = no ]; then
+	mkdir closed
+	cp gates.yaml closed/
+	chmod 555 closed
+	exits "a root that cannot be written: no verdict, exit 70" 70 fence-gate run all --config closed/gates.yaml
+	like "it says so" "$(cat "$T/err")" "fence-gate: make folder .fence: Permission denied"
+fi
 done_testing

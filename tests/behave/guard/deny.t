@@ -2,6 +2,9 @@
 # What is denied can be neither read, written, renamed nor listed.
 . "$(dirname "$0")/guard.sh"
 
+newline='
+'
+
 mkdir dir deep deep/er
 echo secret >dir/inner
 echo secret >file
@@ -28,6 +31,7 @@ while [ $i -lt 300 ]; do
 	set -- "$@" --deny "many $i"
 	i=$((i + 1))
 done
+# shellcheck disable=SC3045 # dash and bash have it
 ulimit -S -n 200
 says "three hundred are as good as one, also with few descriptors" "300 200" "$@" -- \
 	sh -c 'echo $(for f in many*; do cat "$f" 2>&1; done | grep -c "Permission denied") $(ulimit -n)'

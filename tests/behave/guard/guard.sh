@@ -27,6 +27,3 @@ user() {
 		"$@"
 	fi
 }
-
-newline='
-'

@@ -48,7 +48,7 @@ for f in .ssh/id .netrc .npmrc .docker/config.json .config/gcloud/token .bashrc 
 done
 says "control: another file of the home folder can be read" ok --ro "$HOME" -- guard_try open "$HOME/plain"
 for f in .ssh/id .netrc .npmrc .docker/config.json .config/gcloud/token; do
-	says "~/$f cannot be read" EACCES --ro "$HOME" -- guard_try open "$HOME/$f"
+	says "$f of the home folder cannot be read" EACCES --ro "$HOME" -- guard_try open "$HOME/$f"
 done
 says "unless it is named" ok --ro "$HOME" --ro "$HOME/.npmrc" -- guard_try open "$HOME/.npmrc"
 says "a folder, too" ok --ro "$HOME" --ro "$HOME/.ssh" -- guard_try open "$HOME/.ssh/id"

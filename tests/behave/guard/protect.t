@@ -2,6 +2,9 @@
 # What is protected stays what it is, and where it is.
 . "$(dirname "$0")/guard.sh"
 
+newline='
+'
+
 mkdir -p a/b/c
 echo old >a/b/c/file
 ok "control: unprotected, a parent can be renamed" guard -- sh -c 'mv a x && mv x a'

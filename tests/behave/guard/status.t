@@ -2,6 +2,9 @@
 # Exit statuses, and the record.
 . "$(dirname "$0")/guard.sh"
 
+newline='
+'
+
 exits "the command's own status" 7 guard -- sh -c 'exit 7'
 exits "125 is also a status that a command may have" 125 guard -- sh -c 'exit 125'
 is "which is silent" "$(cat "$T/err")" ""
@@ -29,8 +32,8 @@ like "the start is recorded" "$seen" '*"schema":"fence-guard-status/v1"*"event":
 like "with its layers" "$seen" '*"layers":{"namespaces":"enforced","mounts":"enforced","capabilities":"enforced","seccomp":"enforced","landlock":"[a-z]*"}*'
 like "and what was denied and is not there" "$seen" '*"absentDenied":\["/absent/secret"\]*'
 like "and the end" "$seen" '*"event":"exit","code":3,*'
-for i in 1 2 3 4 5 6 7 8; do
-	record -- true
+for status in 0 1 2 3 4 5 6 7; do
+	record -- sh -c "exit $status"
 done | grep -c '"pid":[1-9]' >count
 is "the pid is known however short the command is" "$(cat count)" 8
 like "a signal is a signal" "$(record -- sh -c 'kill -9 $$')" '*"event":"exit","signal":9,*'

@@ -2,6 +2,9 @@
 # On a terminal the command is in the foreground, and the shell gets it back.
 . "$(dirname "$0")/guard.sh"
 
+newline='
+'
+
 if ! command -v script >/dev/null; then
 	lacks "a terminal for the command" "script(1) of bsdutils"
 	done_testing

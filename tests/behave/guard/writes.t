@@ -2,6 +2,9 @@
 # Everything is read-only but what is named.
 . "$(dirname "$0")/guard.sh"
 
+newline='
+'
+
 mkdir "$T/other" sub
 echo old >"$T/other/file"
 

@@ -64,20 +64,22 @@ fence-run -q --tee --capture 16B --result "$T/r" -- sh -c 'yes | head -c 3000000
 is "a reader that goes away does not stop the command" \
 	"$(jq -r '.exitStatus, .output.stdout.bytes, .output.stdout.passedOn' "$T/r" | xargs)" "0 3000004 false"
 
-mkfifo "$T/fifo"
-sleep $word <"$T/fifo" &
+mkfifo "$T/fifo" "$T/fifo2"
+sh -c "exec sleep $word" <"$T/fifo" &
 reader=$!
+sh -c "exec sleep $word" <"$T/fifo2" &
+reader2=$!
+fence-run -q -t 300ms --tee -- yes >"$T/fifo2" &
+run=$!
 fence-run -q --tee --capture 16B --result "$T/r" -- head -c 300000 /dev/zero >"$T/fifo"
 is "a reader that stops reading is given up in the end" \
 	"$(jq -r '.exitStatus, .output.stdout.bytes, .output.stdout.passedOn, .wallMs < 7000' "$T/r" | xargs)" \
 	"0 300000 false true"
-fence-run -q -t 300ms --tee -- sh -c 'yes' >"$T/fifo" &
-run=$!
-ok "a time-out does not wait for it either" await -t 8 gone $run
+ok "a time-out does not wait for it any longer" await -t 3 gone $run
 wait $run
 is "and is one" $? 124
-kill $reader
-wait $reader 2>/dev/null
+kill $reader $reader2
+wait $reader $reader2 2>/dev/null
 
 exits "bytes that are no text are in the record, visibly" 0 \
 	fence-run --capture 1KiB --result "$T/r" -- printf '\377\000a\303\251\033'

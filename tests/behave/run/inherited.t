@@ -20,12 +20,14 @@ is "--keep-signals keeps what was given" \
 	"$(run_signals with 13 12 fence-run --keep-signals -- run_signals show | head -2 | xargs)" \
 	"ignored: 13 blocked: 12"
 
-is "descriptor 17 is closed" "$(show 17</dev/null | grep fds)" "fds: 0 1 2"
-is "unless it is to be kept" "$(show --keep-fd 17 17</dev/null 18</dev/null | grep fds)" "fds: 0 1 2 17"
+fds() { run_signals open 17 18 19 -- "$@" </dev/null | grep fds; }
+like "control: 17, 18 and 19 are open" "$(fds run_signals show)" "fds: 0 1 2*17 18 19"
+is "they are closed for the command" "$(fds fence-run -- run_signals show)" "fds: 0 1 2"
+is "unless one is to be kept" "$(fds fence-run --keep-fd 17 -- run_signals show)" "fds: 0 1 2 17"
 is "several may be, in any order" \
-	"$(show --keep-fd 19 --keep-fd 17 17</dev/null 18</dev/null 19</dev/null | grep fds)" "fds: 0 1 2 17 19"
+	"$(fds fence-run --keep-fd 19 --keep-fd 17 -- run_signals show)" "fds: 0 1 2 17 19"
 is "also with captured output" \
-	"$(fence-run --tee --keep-fd 17 -- run_signals show 17</dev/null | grep fds)" "fds: 0 1 2 17"
+	"$(fds fence-run --tee --keep-fd 17 --keep-fd 18 -- run_signals show)" "fds: 0 1 2 17 18"
 is "missing descriptors 0 to 2 are /dev/null" \
 	"$(run_signals close 0 2 -- fence-run -- sh -c 'readlink /proc/self/fd/0 /proc/$$/fd/2' | xargs)" \
 	"/dev/null /dev/null"
