@@ -33,20 +33,25 @@ int guard_plan_add(struct guard_plan *plan, enum guard_op_kind kind, bool named,
 		   struct guard_object *object, struct fence_err *err)
 {
 	owned_fd fd = fence_take_fd(&object->fd);
-	owned_mem char *path = strdup(object->path);
+	struct guard_op *op;
 
-	if (path == NULL || make_room(plan) < 0)
+	if (make_room(plan) < 0)
 		return fence_fail(err, -ENOMEM, "plan for %s", object->path);
-	plan->ops[plan->count++] = (struct guard_op){
+	op = &plan->ops[plan->count];
+	*op = (struct guard_op){
 		.kind = kind,
 		.named = named,
 		.shut = kind == GUARD_OP_MASK,
-		.path = fence_take_mem(&path),
-		.object_fd = fence_take_fd(&fd),
+		.path = strdup(object->path),
+		.object_fd = -1,
 		.st = object->st,
 		.tree_fd = -1,
 		.parent = -1,
 	};
+	if (op->path == NULL)
+		return fence_fail(err, -ENOMEM, "plan for %s", object->path);
+	op->object_fd = fence_take_fd(&fd);
+	plan->count++;
 	return 0;
 }
 

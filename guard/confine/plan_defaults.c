@@ -88,7 +88,7 @@ static int protect_pointed(struct guard_plan *plan, const char *dir, const char 
  * repository that has the hooks. */
 static int protect_work_tree(struct guard_plan *plan, const char *root, struct fence_err *err)
 {
-	char folder[PATH_MAX];
+	char folder[PATH_MAX] = "";
 	char common[PATH_MAX];
 	int rc = guard_plan_protect(plan, root, ".git", false, err);
 

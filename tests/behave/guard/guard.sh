@@ -18,12 +18,3 @@ says() {
 	shift 2
 	is "$says_name" "$(guard "$@" 2>"$T/err")" "$says_wanted"
 }
-
-# user CMD...: as somebody who is not root, when we are
-user() {
-	if [ "$ROOT" = yes ]; then
-		setpriv --reuid=65534 --regid=65534 --clear-groups "$@"
-	else
-		"$@"
-	fi
-}

@@ -47,7 +47,9 @@ done
 # /proc/self/mountinfo have fooled others.
 mkdir -p "plain" "m n" "m${newline}n"
 submounts() {
-	unshare $([ "$ROOT" = yes ] || echo --map-root-user) --mount sh -c '
+	map=--map-root-user
+	[ "$ROOT" = no ] || map=
+	unshare $map --mount sh -c '
 		for m in plain "m n" "m
 n"; do mount -t tmpfs none "$m" && echo x >"$m/file" || exit 1; done
 		exec "$@"' - "$@"
