@@ -241,9 +241,8 @@ const struct fence_cli run_cli = {
 	.operands = "-- COMMAND [ARG...]",
 	.opts = options,
 	.count = sizeof(options) / sizeof(options[0]),
-	.notes = "Exit status: the command's; 124 a time-out; 125 fence-run failed; 126 the "
-		 "command\n"
-		 "cannot be executed; 127 it was not found; 128+N it died of signal N.\n",
+	.notes = "Exit status: the command's; 124 a time-out; 125 fence-run failed; 126 it cannot\n"
+		 "be executed; 127 it was not found; 128+N it died of signal N.\n",
 };
 
 bool run_reads_output(const struct run_conf *conf)
