@@ -9,6 +9,9 @@
 #include "fence/own.h"
 #include "fence/sys.h"
 #include "guard/confine/plan_build.h"
+#include "guard/policy/gitconf.h"
+
+#define CONFIG_MAX_BYTES (1024 * 1024)
 
 static int protect_list(struct guard_plan *plan, const char *base, const char *const *list,
 			struct fence_err *err)
@@ -22,25 +25,39 @@ static int protect_list(struct guard_plan *plan, const char *base, const char *c
 
 /* --- git -------------------------------------------------------------------------- */
 
-/* The first line of dir/name, after `prefix`: 1 when there is one that can be a path.
- * Whoever wrote the file may be hostile: it may be a pipe that never answers, and
- * what it names is only ever protected. */
-static int read_pointer(const char *dir, const char *name, const char *prefix, char *ret)
+/* The beginning of dir/name, if it is a regular file that we may read: its length,
+ * 0 when it is nothing of the kind. Whoever wrote it may be hostile: it may be a
+ * pipe that never answers, and what it names is only ever protected. */
+static ssize_t read_beginning(const char *dir, const char *name, char *ret, size_t size_bytes)
 {
-	char text[PATH_MAX + 16];
-	size_t skip = strlen(prefix);
+	char path[2 * PATH_MAX];
 	owned_fd fd = -1;
 	struct stat st;
-	ssize_t length;
+	size_t length = 0;
 
-	if ((size_t)snprintf(text, sizeof(text), "%s/%s", dir, name) >= sizeof(text))
-		return 0;
-	fd = open(text, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+	(void)snprintf(path, sizeof(path), "%s/%s", dir, name);
+	fd = open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
 	if (fd < 0)
 		return errno == ENOENT || errno == EACCES || errno == ENOTDIR ? 0 : -errno;
 	if (fstat(fd, &st) < 0 || !S_ISREG(st.st_mode))
 		return 0;
-	length = fence_read_some(fd, text, sizeof(text) - 1);
+	while (length < size_bytes) {
+		ssize_t got = fence_read_some(fd, ret + length, size_bytes - length);
+
+		if (got <= 0)
+			return got < 0 ? got : (ssize_t)length;
+		length += (size_t)got;
+	}
+	return (ssize_t)length;
+}
+
+/* The first line of dir/name, after `prefix`: 1 when there is one that can be a path. */
+static int read_pointer(const char *dir, const char *name, const char *prefix, char *ret)
+{
+	char text[PATH_MAX + 16];
+	size_t skip = strlen(prefix);
+	ssize_t length = read_beginning(dir, name, text, sizeof(text) - 1);
+
 	if (length < 0)
 		return (int)length;
 	text[length] = '\0';
@@ -50,6 +67,41 @@ static int read_pointer(const char *dir, const char *name, const char *prefix, c
 		return 0;
 	memcpy(ret, text + skip, strlen(text + skip) + 1);
 	return 1;
+}
+
+/* Where core.hooksPath of dir/name sends git for its hooks; relative to the work
+ * tree, `~` is the home folder. A configuration that is larger than any real one is
+ * refused: what it hides at its end would not be seen. */
+static int protect_hooks_path(struct guard_plan *plan, const char *work_tree, const char *dir,
+			      const char *name, struct fence_err *err)
+{
+	char path[PATH_MAX];
+	owned_mem char *text = malloc(CONFIG_MAX_BYTES + 1);
+	ssize_t length =
+		text == NULL ? -ENOMEM : read_beginning(dir, name, text, CONFIG_MAX_BYTES + 1);
+
+	if (length > CONFIG_MAX_BYTES)
+		length = -EFBIG;
+	if (length < 0)
+		return fence_fail(err, (int)length, "read %s/%s", dir, name);
+	if (!guard_git_hooks_path(text, (size_t)length, path, sizeof(path)))
+		return 0;
+	if (strncmp(path, "~/", 2) != 0)
+		return guard_plan_protect(plan, work_tree, path, false, err);
+	return plan->home == NULL || plan->home[0] != '/'
+		       ? 0
+		       : guard_plan_protect(plan, plan->home, path + 2, false, err);
+}
+
+/* What git registers in one of its folders. */
+static int protect_git_folder(struct guard_plan *plan, const char *work_tree, const char *folder,
+			      struct fence_err *err)
+{
+	int rc = protect_list(plan, folder, guard_protected_in_git, err);
+
+	if (rc == 0)
+		rc = protect_hooks_path(plan, work_tree, folder, "config", err);
+	return rc < 0 ? rc : protect_hooks_path(plan, work_tree, folder, "config.worktree", err);
 }
 
 /* A folder that a pointer names, or nothing (ret->fd -1) when it is not there. */
@@ -65,8 +117,9 @@ static int find_folder(const char *base, const char *path, struct guard_object *
 
 /* The folder that dir/name points to, and what git registers in it. `ret_folder`
  * (PATH_MAX) gets its path, or "" when there is none. */
-static int protect_pointed(struct guard_plan *plan, const char *dir, const char *name,
-			   const char *prefix, char *ret_folder, struct fence_err *err)
+static int protect_pointed(struct guard_plan *plan, const char *work_tree, const char *dir,
+			   const char *name, const char *prefix, char *ret_folder,
+			   struct fence_err *err)
 {
 	char pointer[PATH_MAX];
 	struct guard_object folder = { .fd = -1 };
@@ -81,7 +134,7 @@ static int protect_pointed(struct guard_plan *plan, const char *dir, const char 
 		return 0;
 	fence_close_fd(&folder.fd);
 	memcpy(ret_folder, folder.path, PATH_MAX);
-	return protect_list(plan, ret_folder, guard_protected_in_git, err);
+	return protect_git_folder(plan, work_tree, ret_folder, err);
 }
 
 /* A work tree: `.git` is a file that names a folder, whose `commondir` names the
@@ -93,21 +146,26 @@ static int protect_work_tree(struct guard_plan *plan, const char *root, struct f
 	int rc = guard_plan_protect(plan, root, ".git", false, err);
 
 	if (rc == 0)
-		rc = protect_pointed(plan, root, ".git", "gitdir: ", folder, err);
+		rc = protect_pointed(plan, root, root, ".git", "gitdir: ", folder, err);
 	if (rc < 0 || folder[0] == '\0')
 		return rc;
 	rc = guard_plan_protect(plan, folder, "commondir", false, err);
-	return rc < 0 ? rc : protect_pointed(plan, folder, "commondir", "", common, err);
+	return rc < 0 ? rc : protect_pointed(plan, root, folder, "commondir", "", common, err);
 }
 
 static int protect_git(struct guard_plan *plan, const char *root, struct fence_err *err)
 {
-	const char *last = strrchr(root, '/');
+	char parent[PATH_MAX];
+	char *last;
 	struct guard_object git = { .fd = -1 };
 	int rc;
 
-	if (strcmp(last, "/.git") == 0)
-		return protect_list(plan, root, guard_protected_in_git, err);
+	memcpy(parent, root, strlen(root) + 1);
+	last = strrchr(parent, '/');
+	if (strcmp(last, "/.git") == 0) {
+		*last = '\0';
+		return protect_git_folder(plan, parent, root, err);
+	}
 	rc = guard_resolve_quick(root, ".git", NULL, &git);
 	if (rc == -ENOENT || rc == -ENOTDIR || rc == -EACCES)
 		return 0;
@@ -116,14 +174,9 @@ static int protect_git(struct guard_plan *plan, const char *root, struct fence_e
 	fence_close_fd(&git.fd);
 	if (!S_ISDIR(git.st.st_mode))
 		return protect_work_tree(plan, root, err);
-	for (size_t i = 0; rc == 0 && guard_protected_in_git[i] != NULL; i++) {
-		char name[64];
-
-		/* By the name that git uses: a link on the way is pinned as well. */
-		(void)snprintf(name, sizeof(name), ".git/%s", guard_protected_in_git[i]);
-		rc = guard_plan_protect(plan, root, name, false, err);
-	}
-	return rc;
+	/* By the name that git uses as well: a link on the way is pinned then. */
+	rc = guard_plan_protect(plan, root, ".git/hooks", false, err);
+	return rc < 0 ? rc : protect_git_folder(plan, root, git.path, err);
 }
 
 /* --- writable roots and the home folder ----------------------------------------------- */

@@ -50,7 +50,8 @@ const char *const guard_protected_in_git[] = {
 const char *const guard_protected_in_home[] = {
 	".bashrc", ".bash_profile", ".bash_login", ".bash_logout", ".profile",
 	".zshrc",  ".zshenv",	    ".zprofile",   ".zlogin",	   ".config/fish/config.fish",
-	".kshrc",  ".cshrc",	    ".tcshrc",	   NULL,
+	".kshrc",  ".cshrc",	    ".tcshrc",	   ".gitconfig",   ".config/git/config",
+	NULL,
 };
 
 const char *const guard_masked_in_home[] = {

@@ -35,6 +35,14 @@ says "and the hooks of the repository that it names" EROFS --rw "$W/main" -- \
 says "and its configuration" EROFS --rw "$W/main/.git" -- guard_try write "$W/main/.git/config"
 cd "$W" || exit 1
 
+# Hooks that are elsewhere.
+mkdir -p elsewhere/.git elsewhere/.githooks
+echo old >elsewhere/.githooks/pre-commit
+says "control: a folder that is none of git's can be written" ok --cwd elsewhere -- guard_try write .githooks/pre-commit
+printf '[core]\n\thooksPath = .githooks\n' >elsewhere/.git/config
+says "the folder that core.hooksPath names cannot" EROFS --cwd elsewhere -- guard_try write .githooks/pre-commit
+says "nor be renamed" EBUSY --cwd elsewhere -- guard_try rename .githooks gone
+
 mkdir -p pipe
 mkfifo pipe/.git
 exits "a pipe in the place of .git keeps nobody waiting" 0 timeout 5 fence-guard exec --cwd pipe -- true
