@@ -152,10 +152,21 @@ static void put_left(struct gate_json *json, const struct fence_group_result *re
 	put_pids(json, "survivors", result->survivor_pids, result->survivor_count);
 }
 
-static void put_ending(struct gate_json *json, const struct fence_group_result *result)
+/* In a sandbox the signal that a command died of was not ours: ours go to the guard. */
+static enum fence_sender killed_by(const struct gate_observation *seen,
+				   const struct fence_group_result *result)
+{
+	if (result->killed_by == FENCE_SENDER_NONE && seen->has_exit && seen->signalled)
+		return FENCE_SENDER_OTHER;
+	return result->killed_by;
+}
+
+static void put_ending(struct gate_json *json, const struct gate_observation *seen,
+		       const struct fence_group_result *result)
 {
 	fence_jsonw_string(gate_json_small(json), "cause", fence_cause_word(result->cause));
-	fence_jsonw_string(gate_json_small(json), "killedBy", fence_sender_word(result->killed_by));
+	fence_jsonw_string(gate_json_small(json), "killedBy",
+			   fence_sender_word(killed_by(seen, result)));
 	fence_jsonw_string(gate_json_small(json), "reap", fence_reap_word(result->reap));
 	fence_jsonw_string(gate_json_small(json), "contain", fence_contain_word(result->contain));
 	if (result->term_sent)
@@ -237,7 +248,7 @@ static void put_group(struct gate_json *json, const struct gate_stage_part *part
 {
 	const struct fence_group_result *result = fence_group_result(part->group);
 
-	put_ending(json, result);
+	put_ending(json, part->seen, result);
 	put_usage(json, result);
 	put_left(json, result);
 	put_output(json, part);
