@@ -87,7 +87,9 @@ static int64_t since_start_ms(const struct monitor *m)
 
 static void set_timer(struct monitor *m, int timer, int64_t limit_ms)
 {
-	m->timers[timer].at_ms = fence_deadline_ms(limit_ms);
+	/* Now is a millisecond that has begun: counted from its end, no limit is ever
+	 * cut short. */
+	m->timers[timer].at_ms = limit_ms == 0 ? FENCE_NEVER : fence_deadline_ms(limit_ms) + 1;
 }
 
 static void clear_timer(struct monitor *m, int timer)

@@ -311,6 +311,12 @@ static void say_not_started(const struct run *run, const struct fence_group_resu
 	struct fence_err err = { 0 };
 	const char *step = fence_spawn_step_name(result->failed_step);
 
+	if (result->monitor_lost) {
+		(void)fence_fail_why(&err, -ECANCELED, "the monitor was killed", "start %s",
+				     run->argv[0]);
+		(void)complain(&err);
+		return;
+	}
 	if (result->failed_step == FENCE_SPAWN_STEP_EXEC)
 		(void)fence_fail(&err, -result->failed_errno, "%s %s", step, run->argv[0]);
 	else

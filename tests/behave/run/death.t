@@ -33,6 +33,15 @@ for who in launcher monitor; do
 	done
 done
 
+# As a shell or a CI runner does it: KILL to the whole process group.
+rm -f "$T/up"
+setsid sh -c "echo \$\$ >$T/group; exec fence-run -q -- sh -c \"$tree\"" &
+run=$!
+await file "$T/up"
+kill -KILL "-$(cat "$T/group")"
+wait $run 2>/dev/null
+ok "KILL to our whole process group leaves nothing" await -t 1 none "$word"
+
 # At any moment of the start.
 n=0
 for pause in 0 0.001 0.002 0.005 0.01 0.02 0 0.001 0.003 0; do

@@ -67,4 +67,14 @@ kill -TERM $run 2>/dev/null
 wait $run
 status=$?
 ok "a storm of TERM ends it either way" test $status = 143 -o $status = 137
+# A terminal's ^C goes to its foreground group, where the command is not: it hears
+# of it once, from us.
+rm -f "$T/up"
+{
+	await file "$T/up"
+	printf '\003'
+	await -t 20 file "$T/ended"
+} | script -qec "fence-run -q --grace 300ms -- run_signals wait $T/up 2; echo up >$T/ended" /dev/null >"$T/tty"
+is "one ^C on a terminal is one INT" "$(tr -d '\r' <"$T/tty" | grep -c '2$')" 1
+ok "nothing is left of it" await none "$T/up"
 done_testing
