@@ -112,7 +112,8 @@ static bool observe_guard(const struct fence_group_result *result,
 	}
 	/* What the guard handed on and what it wrote down must be the same, or one of
 	 * them is not the command's. */
-	if (!status->ended || result->exit.signalled || result->exit.number != handed_on) {
+	if (status->garbled || !status->ended || result->exit.signalled ||
+	    result->exit.number != handed_on) {
 		say(seen, GATE_LOST, "ended unseen: fence-guard ended with %s %d",
 		    result->exit.signalled ? "signal" : "status", result->exit.number);
 		return true;

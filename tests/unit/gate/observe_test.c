@@ -207,6 +207,12 @@ static void a_guard_that_contradicts_itself_is_not_believed(void **state)
 	gate_observe(&plain, &result, &no_end, &seen);
 	assert_int_equal(seen.outcome, GATE_LOST);
 	result = exited(0);
+	said_0.garbled = true;
+	gate_observe(&plain, &result, &said_0, &seen);
+	assert_int_equal(seen.outcome, GATE_LOST);
+	said_0.garbled = false;
+	gate_observe(&plain, &result, &said_0, &seen);
+	assert_int_equal(seen.outcome, GATE_PASSED);
 	result.exit.signalled = true;
 	result.exit.number = SIGKILL;
 	gate_observe(&plain, &result, &said_0, &seen);
