@@ -69,13 +69,26 @@ static int read_pointer(const char *dir, const char *name, const char *prefix, c
 	return 1;
 }
 
-/* Where core.hooksPath of dir/name sends git for its hooks; relative to the work
- * tree, `~` is the home folder. A configuration that is larger than any real one is
- * refused: what it hides at its end would not be seen. */
+/* Relative to the work tree; `~` is the home folder. */
+static int protect_hooks_folder(struct guard_plan *plan, const char *work_tree, const char *path,
+				struct fence_err *err)
+{
+	if (strncmp(path, "~/", 2) != 0)
+		return guard_plan_protect(plan, work_tree, path, false, err);
+	if (plan->home == NULL || plan->home[0] != '/')
+		return 0;
+	return guard_plan_protect(plan, plan->home, path + 2, false, err);
+}
+
+/* Where core.hooksPath of dir/name sends git for its hooks, in any of its versions. A configuration
+ * that is larger than any real one is refused: what it hides at its end would not be seen. */
 static int protect_hooks_path(struct guard_plan *plan, const char *work_tree, const char *dir,
 			      const char *name, struct fence_err *err)
 {
+	static const enum guard_git_blanks blanks[] = { GUARD_GIT_BLANKS_KEPT,
+							GUARD_GIT_BLANKS_SPACES };
 	char path[PATH_MAX];
+	int rc = 0;
 	owned_mem char *text = malloc(CONFIG_MAX_BYTES + 1);
 	ssize_t length =
 		text == NULL ? -ENOMEM : read_beginning(dir, name, text, CONFIG_MAX_BYTES + 1);
@@ -84,13 +97,10 @@ static int protect_hooks_path(struct guard_plan *plan, const char *work_tree, co
 		length = -EFBIG;
 	if (length < 0)
 		return fence_fail(err, (int)length, "read %s/%s", dir, name);
-	if (!guard_git_hooks_path(text, (size_t)length, path, sizeof(path)))
-		return 0;
-	if (strncmp(path, "~/", 2) != 0)
-		return guard_plan_protect(plan, work_tree, path, false, err);
-	return plan->home == NULL || plan->home[0] != '/'
-		       ? 0
-		       : guard_plan_protect(plan, plan->home, path + 2, false, err);
+	for (size_t i = 0; rc == 0 && i < 2; i++)
+		if (guard_git_hooks_path(text, (size_t)length, blanks[i], path, sizeof(path)))
+			rc = protect_hooks_folder(plan, work_tree, path, err);
+	return rc;
 }
 
 /* What git registers in one of its folders. */

@@ -9,6 +9,7 @@
 struct reader {
 	const char *at;
 	const char *end;
+	enum guard_git_blanks blanks;
 	bool in_core;
 };
 
@@ -108,11 +109,18 @@ static bool read_value(struct reader *r, struct value *value)
 			skip_line(r);
 			return true;
 		}
+		/* Blanks before one of these are inside of the value, whatever follows. */
+		if (c == '"' || c == '\\')
+			value->trimmed = value->length;
 		if (c == '"') {
 			quoted = !quoted;
 		} else if (c == '\\') {
 			r->at++;
-			if (peek(r) == '\n' && r->at < r->end)
+			if (r->at + 1 < r->end && r->at[0] == '\r' && r->at[1] == '\n')
+				r->at++;
+			if (r->at >= r->end)
+				return !quoted;
+			if (*r->at == '\n')
 				continue; /* the line goes on */
 			c = unescape(peek(r));
 			if (c == '\0')
@@ -121,15 +129,16 @@ static bool read_value(struct reader *r, struct value *value)
 		} else if (quoted || !is_blank(c)) {
 			put(value, c, true);
 		} else if (value->length > 0) {
-			put(value, c, false);
+			put(value, r->blanks == GUARD_GIT_BLANKS_SPACES ? ' ' : c, false);
 		}
 	}
 	return !quoted;
 }
 
-bool guard_git_hooks_path(const char *text, size_t length_bytes, char *ret, size_t size_bytes)
+bool guard_git_hooks_path(const char *text, size_t length_bytes, enum guard_git_blanks blanks,
+			  char *ret, size_t size_bytes)
 {
-	struct reader r = { .at = text, .end = text + length_bytes };
+	struct reader r = { .at = text, .end = text + length_bytes, .blanks = blanks };
 	bool found = false;
 
 	while (r.at < r.end) {

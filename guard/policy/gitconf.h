@@ -6,9 +6,16 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+/* What a tab inside of an unquoted value is: itself since git 2.45, a space before. */
+enum guard_git_blanks {
+	GUARD_GIT_BLANKS_KEPT,
+	GUARD_GIT_BLANKS_SPACES,
+};
+
 /* The last value of core.hooksPath in `text`, as it is written there but for quotes
  * and escapes. False: none, or one that does not fit into `size_bytes`. Where git
  * would stop for bad syntax, so do we, with what came before. */
-bool guard_git_hooks_path(const char *text, size_t length_bytes, char *ret, size_t size_bytes);
+bool guard_git_hooks_path(const char *text, size_t length_bytes, enum guard_git_blanks blanks,
+			  char *ret, size_t size_bytes);
 
 #endif

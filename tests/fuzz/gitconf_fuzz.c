@@ -13,8 +13,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size_bytes)
 {
 	char small[16];
 	char large[4096];
-	bool in_small = guard_git_hooks_path((const char *)data, size_bytes, small, sizeof(small));
-	bool in_large = guard_git_hooks_path((const char *)data, size_bytes, large, sizeof(large));
+	const char *text = (const char *)data;
+	enum guard_git_blanks blanks =
+		size_bytes & 1 ? GUARD_GIT_BLANKS_KEPT : GUARD_GIT_BLANKS_SPACES;
+	bool in_small = guard_git_hooks_path(text, size_bytes, blanks, small, sizeof(small));
+	bool in_large = guard_git_hooks_path(text, size_bytes, blanks, large, sizeof(large));
 
 	if (in_small && strlen(small) >= sizeof(small))
 		abort();

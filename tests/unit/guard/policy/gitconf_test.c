@@ -21,7 +21,7 @@ static void expect(const char *text, const char *wanted)
 
 	assert_non_null(copy);
 	memcpy(copy, text, length);
-	found = guard_git_hooks_path(copy, length, path, sizeof(path));
+	found = guard_git_hooks_path(copy, length, GUARD_GIT_BLANKS_KEPT, path, sizeof(path));
 	free(copy);
 	assert_int_equal(found, wanted != NULL);
 	if (wanted != NULL)
@@ -69,6 +69,20 @@ static void values_are_quoted_escaped_and_commented_as_git_has_it(void **state)
 	expect("[core]\r\nhooksPath = dos\r\n", "dos");
 }
 
+static void a_tab_is_what_the_version_of_git_makes_of_it(void **state)
+{
+	static const char text[] = "[core]\nhooksPath = a\tb\\t\"\t\"c\t\n";
+	char path[32];
+
+	(void)state;
+	assert_true(guard_git_hooks_path(text, strlen(text), GUARD_GIT_BLANKS_KEPT, path,
+					 sizeof(path)));
+	assert_string_equal(path, "a\tb\t\tc");
+	assert_true(guard_git_hooks_path(text, strlen(text), GUARD_GIT_BLANKS_SPACES, path,
+					 sizeof(path)));
+	assert_string_equal(path, "a b\t\tc");
+}
+
 static void bad_syntax_ends_the_reading(void **state)
 {
 	(void)state;
@@ -76,7 +90,7 @@ static void bad_syntax_ends_the_reading(void **state)
 	expect("[core]\nhooksPath = \"open\n", NULL);
 	expect("[core]\nhooksPath = a\n]\nhooksPath = b\n", "a");
 	expect("[core]\nhooksPath = a\\q\n", NULL);
-	expect("[core]\nhooksPath = a\\", NULL);
+	expect("[core]\nhooksPath = a\\", "a");
 	expect("[", NULL);
 	expect("[core]\nhooksPath", NULL);
 }
@@ -96,6 +110,7 @@ int main(void)
 		cmocka_unit_test(the_last_one_counts),
 		cmocka_unit_test(others_do_not),
 		cmocka_unit_test(values_are_quoted_escaped_and_commented_as_git_has_it),
+		cmocka_unit_test(a_tab_is_what_the_version_of_git_makes_of_it),
 		cmocka_unit_test(bad_syntax_ends_the_reading),
 		cmocka_unit_test(one_that_is_too_long_is_none),
 	};
