@@ -1,8 +1,8 @@
 /* run_swarm: shapes of process trees that runners fail to end.
  *
  *   run_swarm hoppers COUNT FILE     COUNT chains, in each of which a process forks
- *                                    its successor and exits, for ever (at most 100000
- *                                    hops a chain); FILE appears once they run
+ *                                    its successor and exits, for seconds; FILE
+ *                                    appears once they run
  *   run_swarm setsid-hoppers COUNT FILE   each hop in a session of its own
  *   run_swarm daemons COUNT FILE     COUNT descendants, every second one daemonised
  *                                    (setsid, double fork); each waits for ever
@@ -10,8 +10,9 @@
  *   run_swarm threads FILE           a child that was forked by a second thread, which
  *                                    waits for ever
  *
- * A hopper ends by itself after HOPS_MAX hops, so a test that fails does not leave
- * a swarm behind for ever. */
+ * All chains together make at most HOPS_TOTAL processes: even when nobody reaps them
+ * they stay well below the machine's limit of pids, and a test that fails does not
+ * leave a swarm behind for ever. */
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
@@ -20,9 +21,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
-#define HOPS_MAX 100000
+#define HOPS_TOTAL 16000
+#define BURST      8
 
 static void touch(const char *path)
 {
@@ -39,15 +42,21 @@ static void wait_for_ever(void)
 		(void)pause();
 }
 
-static void hop(bool own_session)
+/* Bursts as fast as fork goes, and a nap after each, so that the few hops there are
+ * last for seconds. */
+static void hop(bool own_session, int hops)
 {
-	for (int i = 0; i < HOPS_MAX; i++) {
+	const struct timespec nap = { .tv_nsec = BURST * 1000000 };
+
+	for (int i = 0; i < hops; i++) {
 		pid_t pid = fork();
 
 		if (pid > 0)
 			_exit(0);
 		if (pid == 0 && own_session)
 			(void)setsid();
+		if (i % BURST == 0)
+			(void)nanosleep(&nap, NULL);
 	}
 	_exit(0);
 }
@@ -56,7 +65,7 @@ static void start_hoppers(int count, bool own_session)
 {
 	for (int i = 0; i < count; i++)
 		if (fork() == 0)
-			hop(own_session);
+			hop(own_session, HOPS_TOTAL / count);
 }
 
 static void daemonise(void)
