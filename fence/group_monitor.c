@@ -14,7 +14,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
-#include <sys/prctl.h>
 #include <sys/signalfd.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -30,6 +29,7 @@
 #define KILL_AGAIN_MS 20    /* nothing died: look at the whole tree again */
 #define SURVIVE_MS    2000  /* nothing died for so long after KILL: nothing will */
 #define KILL_CAP_MS   10000 /* ... and in any case */
+#define REAP_AT_ONCE  128   /* then the time-outs have their turn */
 #define FLUSH_MS      5000  /* for a tee whose reader is slow, after the end */
 #define DONE	      1	    /* what ends the loop */
 
@@ -48,6 +48,7 @@ enum {
 	TIMER_DRAIN_IDLE,
 	TIMER_DRAIN_CAP,
 	TIMER_KILL,
+	TIMER_REAP,
 	TIMERS,
 };
 
@@ -395,7 +396,7 @@ static void reap_dead(struct monitor *m)
 	unsigned int reaped = 0;
 	int rc;
 
-	while ((rc = fence_reap_look(&how)) == 1) {
+	while ((rc = fence_reap_look(&how)) == 1 && reaped < REAP_AT_ONCE) {
 		if (fence_reap_take(how.pid, &how, &usage) < 0)
 			break;
 		reaped++;
@@ -407,6 +408,9 @@ static void reap_dead(struct monitor *m)
 		m->facts->exit_known = true;
 	}
 	m->empty = rc == -ECHILD;
+	/* A swarm dies as fast as we reap: the time-outs must have their turn. */
+	if (rc == 1)
+		m->timers[TIMER_REAP].at_ms = fence_now_ms();
 	if (reaped > 0)
 		m->kill_progress_ms = fence_now_ms();
 	m->round_reaped += reaped;
@@ -421,6 +425,16 @@ static int child_died(void *arg, uint32_t events)
 	(void)fence_read_some(m->signal_watch.fd, &info, sizeof(info));
 	reap_dead(m);
 	/* Whoever died may have left us a child that has not had its KILL. */
+	if (m->phase == KILLING && !m->empty)
+		kill_next(m);
+	return advance(m);
+}
+
+static int reap_due(void *arg)
+{
+	struct monitor *m = arg;
+
+	reap_dead(m);
 	if (m->phase == KILLING && !m->empty)
 		kill_next(m);
 	return advance(m);
@@ -584,64 +598,6 @@ static int control_ready(void *arg, uint32_t events)
 
 /* --- birth ------------------------------------------------------------------------- */
 
-struct fd_set_kept {
-	int fds[FENCE_GROUP_KEEP_MAX + 8];
-	size_t count;
-};
-
-/* In ascending order. */
-static void keep(struct fd_set_kept *kept, int fd)
-{
-	size_t at = kept->count;
-
-	if (fd <= 2 || at == sizeof(kept->fds) / sizeof(kept->fds[0]))
-		return;
-	for (; at > 0 && kept->fds[at - 1] > fd; at--)
-		kept->fds[at] = kept->fds[at - 1];
-	kept->fds[at] = fd;
-	kept->count++;
-}
-
-/* What else the launcher had open is none of ours. Above all the ends of other
- * groups' sockets: with a copy of one here, that group's monitor would not see
- * its launcher die. */
-static void close_the_rest(const struct fence_group_plan *plan, int control_fd)
-{
-	struct fd_set_kept kept = { .count = 0 };
-	unsigned int first = 3;
-
-	keep(&kept, control_fd);
-	keep(&kept, plan->log_fd);
-	for (int i = 0; i < 3; i++)
-		keep(&kept, plan->spawn.stdio[i]);
-	for (int i = 0; i < 2; i++)
-		keep(&kept, plan->tee_fd[i]);
-	for (size_t i = 0; i < plan->spawn.keep_count; i++)
-		keep(&kept, plan->spawn.keep_fds[i]);
-	for (size_t i = 0; i < kept.count; i++) {
-		unsigned int fd = (unsigned int)kept.fds[i];
-
-		if (fd > first)
-			(void)fence_close_range(first, fd - 1, 0);
-		if (fd >= first)
-			first = fd + 1;
-	}
-	(void)fence_close_range(first, ~0U, 0);
-}
-
-/* Out of the way: ^C at the terminal and signals to the launcher's group must not
- * reach the one that has to outlive them. All signals are blocked already. */
-static int step_aside(const struct fence_group_plan *plan)
-{
-	if (prctl(PR_SET_CHILD_SUBREAPER, 1) < 0)
-		return -errno;
-	if (plan->spawn.session == FENCE_SPAWN_INHERIT)
-		return 0; /* the command is to have the caller's group, and gets it from us */
-	/* A group is enough, and a session dear: the kernel makes a scheduling group
-	 * for each (15 us of a launch). */
-	return setpgid(0, 0) < 0 ? -errno : 0;
-}
-
 static int start_command(struct monitor *m)
 {
 	struct fence_spawn_plan spawn = m->plan->spawn;
@@ -649,7 +605,7 @@ static int start_command(struct monitor *m)
 	int rc;
 
 	m->result->failed_step = FENCE_SPAWN_STEP_SESSION;
-	rc = step_aside(m->plan);
+	rc = fence_group_step_aside(m->plan);
 	if (rc < 0)
 		return rc;
 	m->result->failed_step = FENCE_SPAWN_STEP_STDIO;
@@ -691,6 +647,7 @@ static int watch_everything(struct monitor *m, int control_fd)
 		[TIMER_LIMIT] = timeout_due,   [TIMER_IDLE] = idle_due,
 		[TIMER_GRACE] = grace_due,     [TIMER_DRAIN_IDLE] = drain_due,
 		[TIMER_DRAIN_CAP] = drain_due, [TIMER_KILL] = kill_due,
+		[TIMER_REAP] = reap_due,
 	};
 	sigset_t deaths;
 	int signal_fd;
@@ -740,7 +697,7 @@ void fence_group_monitor(const struct fence_group_plan *plan, struct fence_group
 	};
 	int rc;
 
-	close_the_rest(plan, control_fd);
+	fence_group_close_rest(plan, control_fd);
 	rc = start_command(&m);
 	if (rc < 0) {
 		m.result->failed_errno = -rc;

@@ -69,6 +69,11 @@ struct fence_group_packet {
 void fence_group_monitor(const struct fence_group_plan *plan, struct fence_group_shared *shared,
 			 int control_fd) __attribute__((noreturn));
 
+/* The monitor's first steps (group_aside.c): closes what it does not need, and
+ * leaves the launcher's process group. */
+void fence_group_close_rest(const struct fence_group_plan *plan, int control_fd);
+int fence_group_step_aside(const struct fence_group_plan *plan);
+
 /* --- output (group_output.c) ------------------------------------------------- */
 
 struct fence_output;
