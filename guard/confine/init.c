@@ -78,14 +78,6 @@ static void tie_to_launcher(const struct init *init)
 	(void)setpgid(0, 0);
 }
 
-static int on_socket(void *arg, uint32_t epoll_events)
-{
-	(void)arg;
-	(void)epoll_events;
-	/* Nothing is sent this way any more: it is the end. */
-	_exit(125);
-}
-
 /* Whatever dies in here becomes ours in the end. The command's own death ends
  * everything: with pid 1 the kernel kills the whole namespace. */
 static int reap_all(struct init *init)
@@ -115,6 +107,21 @@ static void give_terminal(const struct init *init)
 			return;
 }
 
+static int on_socket(void *arg, uint32_t epoll_events)
+{
+	struct init *init = arg;
+	char word = 0;
+
+	(void)epoll_events;
+	if (fence_read_some(init->sock, &word, sizeof(word)) != sizeof(word))
+		_exit(125);
+	if (word == GUARD_SAY_TERMINAL) {
+		give_terminal(init);
+		(void)kill(-init->pid, SIGCONT);
+	}
+	return 0;
+}
+
 static int on_signal(void *arg, uint32_t epoll_events)
 {
 	struct init *init = arg;
@@ -125,8 +132,6 @@ static int on_signal(void *arg, uint32_t epoll_events)
 		return 0;
 	if (info.ssi_signo == SIGCHLD)
 		return reap_all(init);
-	if (info.ssi_signo == SIGCONT && init->command->foreground)
-		give_terminal(init);
 	(void)kill(-init->pid, (int)info.ssi_signo);
 	return 0;
 }
@@ -191,7 +196,7 @@ static void tell_started(const struct init *init, const struct guard_confine *co
 
 	if (guard_report_send(init->sock, &report, pidfd) < 0 ||
 	    fence_read_some(init->sock, &answer, sizeof(answer)) != sizeof(answer))
-		_exit(125);
+		_exit(125); /* the launcher is gone */
 }
 
 static void start(struct init *init, const struct guard_confine *confine)

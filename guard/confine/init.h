@@ -12,9 +12,13 @@ struct guard_command {
 	char *const *argv;
 	char *const *envp;
 	const sigset_t *mask; /* the signal mask that it gets */
-	bool foreground;      /* we have the terminal: it shall */
+	bool foreground;      /* it shall have the terminal from its start */
 	bool tell_started;    /* somebody wants to know */
 };
+
+/* What the launcher may say to init, a byte each. Its end of the socket says: end. */
+#define GUARD_SAY_GO_ON	   'g' /* STARTED was heard: reap what dies */
+#define GUARD_SAY_TERMINAL 't' /* give the command the terminal, and continue it */
 
 /* `sock` is init's end; the launcher's end must be closed here. All signals are
  * blocked. Never returns. */

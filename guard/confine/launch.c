@@ -33,7 +33,7 @@ struct launch {
 	int sock;
 	int init_pidfd;
 	pid_t init_pid;
-	int terminal_fd; /* where we are the foreground; -1: nowhere */
+	int terminal_fd; /* our controlling terminal; -1: none */
 	int64_t start_ms;
 	struct guard_exec_record record;
 	struct fence_exit how; /* the command's end */
@@ -67,6 +67,16 @@ static pid_t pid_behind(int pidfd)
 	return pid < 0 ? 0 : pid;
 }
 
+static bool have_terminal(const struct launch *launch)
+{
+	return launch->terminal_fd >= 0 && tcgetpgrp(launch->terminal_fd) == getpgrp();
+}
+
+static void say(const struct launch *launch, char word)
+{
+	(void)fence_write_full(launch->sock, &word, 1); /* if init is gone, so be it */
+}
+
 static void on_failed(struct launch *launch, const struct guard_report *report)
 {
 	*launch->err = report->err;
@@ -78,8 +88,7 @@ static void on_failed(struct launch *launch, const struct guard_report *report)
 static void on_started(struct launch *launch, const struct guard_report *report, int pidfd)
 {
 	launch->record.pid = pid_behind(pidfd);
-	/* Now init may reap it. If init is gone already, so be it. */
-	(void)fence_write_full(launch->sock, "", 1);
+	say(launch, GUARD_SAY_GO_ON);
 	launch->record.init_pid = launch->init_pid;
 	launch->record.proc_masked = report->proc_masked;
 	launch->record.landlock = report->landlock;
@@ -87,11 +96,15 @@ static void on_started(struct launch *launch, const struct guard_report *report,
 					       &launch->record));
 }
 
-/* The command stopped (Ctrl-Z): so do we, and whoever watches us sees it. When we
- * are continued, so is it: SIGCONT is relayed. */
-static void on_stopped(void)
+/* A command that did not get the terminal at its start is stopped when it asks for
+ * it, and gets it then if it is ours to give. In every other case we stop with the
+ * command, and whoever watches us sees it. */
+static void on_stopped(const struct launch *launch, int sig)
 {
-	(void)kill(getpid(), SIGSTOP);
+	if ((sig == SIGTTIN || sig == SIGTTOU) && have_terminal(launch))
+		say(launch, GUARD_SAY_TERMINAL);
+	else
+		(void)kill(getpid(), SIGSTOP);
 }
 
 static void on_report(struct launch *launch, const struct guard_report *report, int fd)
@@ -111,7 +124,7 @@ static void on_report(struct launch *launch, const struct guard_report *report, 
 		on_started(launch, report, fd);
 		break;
 	case GUARD_REPORT_STOPPED:
-		on_stopped();
+		on_stopped(launch, report->status);
 		break;
 	case GUARD_REPORT_ENDED:
 		launch->how = report->how;
@@ -192,20 +205,29 @@ static int on_signal(void *arg, uint32_t epoll_events)
 		return 0;
 	if (info.ssi_signo == SIGCHLD)
 		return on_child(launch);
-	(void)fence_pidfd_signal(launch->init_pidfd, (int)info.ssi_signo, 0);
+	/* Continued in the foreground (fg), or in the background (bg). */
+	if (info.ssi_signo == SIGCONT && have_terminal(launch))
+		say(launch, GUARD_SAY_TERMINAL);
+	else
+		(void)fence_pidfd_signal(launch->init_pidfd, (int)info.ssi_signo, 0);
 	return 0;
 }
 
 /* --- the birth ------------------------------------------------------------------------- */
 
+/* Our controlling terminal among the standard descriptors, or -1. */
 static int find_terminal(void)
 {
-	pid_t group = getpgrp();
-
 	for (int fd = 0; fd <= 2; fd++)
-		if (tcgetpgrp(fd) == group)
+		if (tcgetpgrp(fd) >= 0)
 			return fd;
 	return -1;
+}
+
+/* In a pipeline the terminal is for all of it: the command gets it when it asks. */
+static bool starts_in_foreground(const struct launch *launch)
+{
+	return have_terminal(launch) && isatty(STDIN_FILENO) && isatty(STDOUT_FILENO);
 }
 
 static const char *value_of(char *const *envp, const char *name)
@@ -264,11 +286,19 @@ static void drop_kept(const struct guard_policy *policy)
 			(void)close(policy->keep_fds[i]);
 }
 
+/* A shell script that goes on after us must be able to read its terminal. When the
+ * foreground is a group that lives, somebody has taken it since: it is theirs. */
+static void take_terminal_back(const struct launch *launch)
+{
+	pid_t group = launch->terminal_fd < 0 ? -1 : tcgetpgrp(launch->terminal_fd);
+
+	if (group >= 0 && (group == 0 || (kill(-group, 0) < 0 && errno == ESRCH)))
+		(void)tcsetpgrp(launch->terminal_fd, getpgrp());
+}
+
 static void clean_up(struct launch *launch)
 {
-	/* A shell script that goes on after us must be able to read its terminal. */
-	if (launch->terminal_fd >= 0)
-		(void)tcsetpgrp(launch->terminal_fd, getpgrp());
+	take_terminal_back(launch);
 	fence_loop_close(&launch->loop);
 	fence_close_fd(&launch->sock);
 	fence_close_fd(&launch->init_pidfd);
@@ -330,7 +360,7 @@ int guard_launch(const struct guard_policy *policy, char *const *argv, char *con
 	};
 	int rc;
 
-	launch.command.foreground = launch.terminal_fd >= 0;
+	launch.command.foreground = starts_in_foreground(&launch);
 	rc = run(&launch);
 	clean_up(&launch);
 	return rc < 0 ? 125 : launch.status;

@@ -18,6 +18,9 @@ is "the command is in the foreground" "$(on_terminal "$G -- guard_try foreground
 is "and we again after it" "$(on_terminal "$G -- true; guard_try foreground")" ok
 is "it may set its terminal" "$(on_terminal "$G -- stty -echo && echo set")" set
 is "it can open /dev/tty" "$(on_terminal "$G -- sh -c 'echo hello >/dev/tty'")" hello
+is "in a pipeline the others keep it" "$(on_terminal "$G -- guard_try foreground | cat")" ESRCH
+is "but the command gets it when it asks" \
+	"$(echo typed | script -qec "$G -- sh -c 'read line </dev/tty; echo got \$line' | cat" /dev/null | tr -d '\r' | grep got)" "got typed"
 wanted="started${newline}stopped${newline}continued${newline}ended 130${newline}terminal returned"
 job='echo up; read line; echo "went on with $line"; exec sleep 98768'
 is "a shell's job control works: Ctrl-Z, fg, Ctrl-C" "$(guard_shell $G -- sh -c "$job")" "$wanted"
