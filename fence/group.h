@@ -165,7 +165,8 @@ const struct fence_group_result *fence_group_result(const struct fence_group *gr
  * caller's; free it). Cut at a UTF-8 boundary at the front. */
 int fence_group_tail(const struct fence_group *group, int stream, uint8_t **ret, size_t *ret_bytes);
 
-/* Closes and frees. A group that still runs is killed first. */
+/* Closes and frees. A group that still runs is killed first, by its monitor; only
+ * fence_group_step ends what a monitor left that was itself killed. */
 void fence_group_free(struct fence_group *group);
 
 #endif

@@ -45,6 +45,9 @@ ok "nothing is lost on the way" cmp "$T/got" "$T/wanted"
 fence-run --tee -- head -c 3000000 /dev/zero | { await -t 0.3 file /nonexistent; wc -c; } >"$T/got"
 is "a slow reader gets everything" "$(xargs <"$T/got")" 3000000
 
+is "a terminal gets everything too" \
+	"$(script -qec 'fence-run --tee -- seq 50000' /dev/null </dev/null | tr -d '\r' | cksum)" "$(seq 50000 | cksum)"
+
 exits "a log gets both streams" 0 fence-run --log "$T/log" -- sh -c 'echo out; echo err >&2'
 is "whole" "$(sort "$T/log" | xargs)" "err out"
 is "and only the log" "$(cat "$T/out" "$T/err")" ""

@@ -35,6 +35,16 @@ exits "a result that cannot be written is 125" 125 fence-run --result "$T/none/r
 ok "and the command was not run" test ! -e "$T/ran"
 exits "a log that cannot be written is 125" 125 fence-run --log "$T/none/log" -- touch "$T/ran"
 ok "nor was it then" test ! -e "$T/ran"
+if unshare -Urpf --mount-proc true 2>/dev/null; then
+	exits "control: in a pid namespace with its own /proc it works" 3 \
+		unshare -Urpf --mount-proc "$BIN/fence-run" -- sh -c 'exit 3'
+	exits "with another namespace's /proc nothing is run" 125 \
+		unshare -Urpf "$BIN/fence-run" -- touch "$T/ran"
+	like "since nothing could be ended for certain" "$(cat "$T/err")" "fence-run: use /proc: *"
+	ok "it was not" test ! -e "$T/ran"
+else
+	lacks "with another namespace's /proc nothing is run" "user namespaces"
+fi
 exits "the rest of the line is the command's" 0 fence-run -- sh -c '[ "$1" = --timeout ]' sh --timeout
 exits "help is no failure" 0 fence-run --help
 like "it is printed to standard output" "$(cat "$T/out")" "*--timeout*"
