@@ -75,10 +75,9 @@ void gate_text_add(struct gate_text *text, const char *format, ...)
 			  (size_t)length < sizeof(words) ? (size_t)length : sizeof(words) - 1);
 }
 
-void gate_text_visible(struct gate_text *text, const char *bytes, size_t count)
+static void put_visible(struct gate_text *text, struct gate_visible how, const char *bytes,
+			size_t count)
 {
-	struct gate_visible how = { .utf8 = text->utf8 };
-
 	while (count > 0) {
 		char chunk[1024];
 		size_t used;
@@ -88,6 +87,11 @@ void gate_text_visible(struct gate_text *text, const char *bytes, size_t count)
 		bytes += used;
 		count -= used;
 	}
+}
+
+void gate_text_visible(struct gate_text *text, const char *bytes, size_t count)
+{
+	put_visible(text, (struct gate_visible){ .utf8 = text->utf8 }, bytes, count);
 }
 
 /* --- how things look ----------------------------------------------------------------- */
@@ -169,12 +173,15 @@ static size_t last_lines(const char *bytes, size_t count, unsigned int lines)
 
 static void put_quoted(struct gate_text *text, const char *bytes, size_t count)
 {
+	/* A line of output keeps its tabs. */
+	const struct gate_visible how = { .utf8 = text->utf8, .lines = true };
+
 	while (count > 0) {
 		const char *end = memchr(bytes, '\n', count);
 		size_t length = end ? (size_t)(end - bytes) : count;
 
 		gate_text_add(text, "  | ");
-		gate_text_visible(text, bytes, length);
+		put_visible(text, how, bytes, length);
 		gate_text_add(text, "\n");
 		length += end ? 1 : 0;
 		bytes += length;
