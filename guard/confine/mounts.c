@@ -174,48 +174,29 @@ static int close_proc(struct fence_err *err)
 
 /* --- 6. places -------------------------------------------------------------------------- */
 
-static int mask_tree(struct guard_mounts *mounts, bool is_dir)
+/* A mount of one of the scratch tmpfs's objects. */
+static int scratch_tree(const struct guard_mounts *mounts, const char *name, uint64_t flags)
 {
-	int fd = guard_tree_clone(mounts->scratch_fd, is_dir ? "mask" : "file");
-	int rc;
+	owned_fd fd = guard_tree_clone(mounts->scratch_fd, name);
+	int rc = fd < 0 ? fd : guard_tree_restrict(fd, flags, false);
 
-	if (fd < 0)
-		return fd;
-	rc = guard_tree_restrict(fd, SAFE | MOUNT_ATTR_RDONLY | MOUNT_ATTR_NOEXEC, false);
-	if (rc == 0)
-		return fd;
-	fence_drop_fd(&fd);
-	return rc;
+	return rc < 0 ? rc : fence_take_fd(&fd);
 }
 
-static int tmpfs_tree(struct guard_mounts *mounts, size_t number)
+static int mask_tree(const struct guard_mounts *mounts, bool is_dir)
+{
+	return scratch_tree(mounts, is_dir ? "mask" : "file",
+			    SAFE | MOUNT_ATTR_RDONLY | MOUNT_ATTR_NOEXEC);
+}
+
+static int tmpfs_tree(const struct guard_mounts *mounts, size_t number)
 {
 	char name[32];
-	int fd;
-	int rc;
 
 	(void)snprintf(name, sizeof(name), "t%zu", number);
 	if (mkdirat(mounts->scratch_fd, name, 0755) < 0)
 		return -errno;
-	fd = guard_tree_clone(mounts->scratch_fd, name);
-	if (fd < 0)
-		return fd;
-	rc = guard_tree_restrict(fd, SAFE, false);
-	if (rc == 0)
-		return fd;
-	fence_drop_fd(&fd);
-	return rc;
-}
-
-static int tmp_tree(struct guard_mounts *mounts)
-{
-	int fd = guard_tree_clone(mounts->scratch_fd, "tmp");
-	int rc = fd < 0 ? fd : guard_tree_restrict(fd, SAFE, false);
-
-	if (rc == 0)
-		return fd;
-	fence_drop_fd(&fd);
-	return rc;
+	return scratch_tree(mounts, name, SAFE);
 }
 
 /* A place for `rest` (a relative path) in a folder in memory. */
@@ -267,7 +248,7 @@ static int make_tree(struct guard_mounts *mounts, struct guard_plan *plan, struc
 	if (op->kind == GUARD_OP_TMPFS)
 		return tmpfs_tree(mounts, (size_t)(op - plan->ops));
 	if (op->kind == GUARD_OP_TMP)
-		return tmp_tree(mounts);
+		return scratch_tree(mounts, "tmp", SAFE);
 	if (op->kind == GUARD_OP_DEV)
 		return guard_tree_clone(mounts->scratch_fd, "dev");
 	return op->tree_fd;
