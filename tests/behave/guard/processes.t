@@ -49,13 +49,14 @@ for delay in 0 0.001 0.002 0.003 0.005; do
 done
 ok "whenever it comes" await -t 1 none 98766
 
-fence-guard exec -- sh -c 'sleep 98767 & echo up >ready; wait' &
+fence-guard exec -- sh -c 'sleep 98767 & echo up >ready; wait' 2>"$T/err" &
 pid=$!
 await file ready
 init=$(cat "/proc/$pid/task/$pid/children")
 kill -9 $init
 wait "$pid"
 is "kill -9 of init is not taken for success" "$?" 137
+like "and is said" "$(cat "$T/err")" "fence-guard: init ended before the command (signal 9)*"
 ok "and takes all along" await -t 1 none 98767
 
 exits "orphans are reaped" 0 guard -- \
