@@ -26,6 +26,12 @@ static int compare_paths(const char *a, const char *b)
 	}
 }
 
+/* /dev and /proc are always our own. */
+static bool is_fixed(const struct guard_op *op)
+{
+	return op->kind == GUARD_OP_DEV || op->kind == GUARD_OP_PROC;
+}
+
 /* Of several for one path the one that decides comes first. */
 static int compare_ops(const void *left, const void *right)
 {
@@ -35,6 +41,8 @@ static int compare_ops(const void *left, const void *right)
 
 	if (order != 0)
 		return order;
+	if (is_fixed(a) != is_fixed(b))
+		return is_fixed(a) ? -1 : 1;
 	if (a->named != b->named)
 		return a->named ? -1 : 1;
 	return a->kind > b->kind ? -1 : a->kind < b->kind;
@@ -66,7 +74,10 @@ static int drop_doubles(struct guard_plan *plan, struct fence_err *err)
 			plan->ops[kept++] = *op;
 			continue;
 		}
-		if (before->named && op->named && before->kind != op->kind)
+		if (is_fixed(before) && op->named)
+			rc = fence_fail_why(err, -EINVAL, "it is always made anew",
+					    "%s cannot be named", op->path);
+		else if (before->named && op->named && before->kind != op->kind)
 			rc = fence_fail_why(err, -EINVAL, "two rules that contradict each other",
 					    "%s is to be %s and %s", op->path, kind_words[op->kind],
 					    kind_words[before->kind]);

@@ -74,6 +74,14 @@ fi
 exits "what does not exist cannot be named" 125 guard --rw "$T/nope" -- true
 like "and is said by name" "$(cat "$T/err")" "fence-guard: --rw $T/nope: No such file or directory; *"
 exits "the root itself cannot be opened" 125 guard --rw / -- true
+for kind in rw ro tmpfs deny; do
+	exits "nor can /proc be named, here with --$kind" 125 guard --$kind /proc -- true
+done
+exits "nor /dev" 125 guard --ro /dev -- true
+like "which is said" "$(cat "$T/err")" "fence-guard: /dev cannot be named: *"
+exits "nor can it be the working directory: the one inside is another" 125 sh -c \
+	'cd /proc && exec fence-guard exec -- true'
+like "which is said, too" "$(cat "$T/err")" "fence-guard: enter the working directory /proc: another folder*--cwd"
 exits "nor may two rules contradict each other" 125 guard --rw sub --deny sub -- true
 like "which is said" "$(cat "$T/err")" "*contradict*"
 done_testing

@@ -184,6 +184,20 @@ static void what_is_named_decides_over_the_working_directory(void **state)
 	assert_kind(f, "/a", GUARD_OP_RW);
 }
 
+static void the_new_proc_cannot_be_replaced(void **state)
+{
+	struct fixture *f = *state;
+
+	assert_int_equal(chdir("/proc"), 0);
+	assert_int_equal(build(f), 0);
+	for (size_t i = 0; i < f->plan.count; i++)
+		if (strcmp(f->plan.ops[i].path, "/proc") == 0)
+			assert_int_equal(f->plan.ops[i].kind, GUARD_OP_PROC);
+	guard_plan_free(&f->plan);
+	rule(f, GUARD_RO, "/proc");
+	assert_int_equal(build(f), -EINVAL);
+}
+
 static void absent_paths_are_noted_or_refused(void **state)
 {
 	struct fixture *f = *state;
@@ -228,6 +242,7 @@ int main(void)
 		TEST(nothing_is_shown_below_a_mask),
 		TEST(contradictions_are_errors_and_repetitions_are_not),
 		TEST(what_is_named_decides_over_the_working_directory),
+		TEST(the_new_proc_cannot_be_replaced),
 		TEST(absent_paths_are_noted_or_refused),
 		TEST(a_second_name_is_refused_unless_allowed),
 	};
