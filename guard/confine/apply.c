@@ -14,6 +14,7 @@
 
 #include <errno.h>
 #include <sched.h>
+#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -79,6 +80,15 @@ static int close_view(struct guard_confine *confine, struct fence_err *err)
 	return rc;
 }
 
+/* An empty folder in its place was asked for. */
+static bool is_tmpfs(const struct guard_plan *plan, const char *path)
+{
+	for (size_t i = 0; i < plan->count; i++)
+		if (plan->ops[i].kind == GUARD_OP_TMPFS && strcmp(plan->ops[i].path, path) == 0)
+			return true;
+	return false;
+}
+
 static int enter_cwd(struct guard_confine *confine, struct fence_err *err)
 {
 	const struct guard_plan *plan = &confine->plan;
@@ -90,6 +100,8 @@ static int enter_cwd(struct guard_confine *confine, struct fence_err *err)
 		return err->code;
 	}
 	if (st.st_dev == plan->cwd_st.st_dev && st.st_ino == plan->cwd_st.st_ino)
+		return 0;
+	if (is_tmpfs(plan, plan->cwd))
 		return 0;
 	fence_fail_why(err, -ESTALE, "another folder is there inside",
 		       "enter the working directory %s", plan->cwd);

@@ -154,7 +154,8 @@ int guard_plan_settle(struct guard_plan *plan, struct fence_err *err)
 		rc = judge_op(plan, op, err);
 		if (rc == 0)
 			rc = judge_links(plan, op, err);
-		if (!op->skip)
+		/* Nothing is shown below a mask, also one that is needless itself. */
+		if (!op->skip || op->kind == GUARD_OP_MASK)
 			top = (int)i;
 	}
 	return rc;

@@ -24,6 +24,7 @@ is "its folder stays as it was" "$(ls -A "$T/other")" file
 
 exits "--tmpfs gives an empty folder that can be written" 0 \
 	guard --tmpfs sub -- sh -c 'test -z "$(ls -A sub)" && echo x >sub/x'
+exits "also in the place of the working directory" 0 guard --tmpfs . -- sh -c 'test -z "$(ls -A)" && echo x >x'
 is "of which nothing is left" "$(ls -A sub)" file
 
 echo secret >"$T/private"

@@ -160,6 +160,19 @@ static void nothing_is_shown_below_a_mask(void **state)
 	assert_non_null(strstr(f->err.what, "/a/b"));
 }
 
+static void nor_below_a_mask_that_is_hidden_itself(void **state)
+{
+	struct fixture *f = *state;
+
+	rule(f, GUARD_TMPFS, "a");
+	rule(f, GUARD_DENY, "a/b");
+	assert_int_equal(build(f), 0);
+	assert_null(at(f, "/a/b"));
+	guard_plan_free(&f->plan);
+	rule(f, GUARD_RW, "a/b/file");
+	assert_int_equal(build(f), -EINVAL);
+}
+
 static void contradictions_are_errors_and_repetitions_are_not(void **state)
 {
 	struct fixture *f = *state;
@@ -240,6 +253,7 @@ int main(void)
 		TEST(what_is_read_only_needs_no_protection),
 		TEST(what_is_hidden_needs_no_mask),
 		TEST(nothing_is_shown_below_a_mask),
+		TEST(nor_below_a_mask_that_is_hidden_itself),
 		TEST(contradictions_are_errors_and_repetitions_are_not),
 		TEST(what_is_named_decides_over_the_working_directory),
 		TEST(the_new_proc_cannot_be_replaced),
