@@ -1,6 +1,7 @@
 #include "gate/guard_status.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -56,8 +57,34 @@ static void take_exec(const struct fence_json *line, struct gate_guard_status *s
 	}
 }
 
+static void take_leftover_process(const struct fence_json *process, struct gate_leftover *left,
+				  unsigned int at)
+{
+	(void)get_int(process, "pid", INT_MAX, &left->first[at].pid);
+	get_string(process, "name", left->first[at].name, sizeof(left->first[at].name));
+}
+
+static void take_leftover(const struct fence_json *line, struct gate_leftover *left)
+{
+	struct fence_json value, processes, process;
+	struct fence_json_iter iter;
+	unsigned int at = 0;
+	int count = 0;
+
+	if (fence_json_member(line, "leftover", &value) < 0 || value.kind != FENCE_JSON_OBJECT ||
+	    !get_int(&value, "count", INT_MAX, &count))
+		return;
+	left->count = (unsigned int)count;
+	if (fence_json_member(&value, "processes", &processes) < 0)
+		return;
+	fence_json_iter_init(&iter, &processes);
+	while (at < FENCE_GROUP_PIDS && fence_json_next(&iter, NULL, &process))
+		take_leftover_process(&process, left, at++);
+}
+
 static void take_exit(const struct fence_json *line, struct gate_guard_status *status)
 {
+	take_leftover(line, &status->leftover);
 	status->signalled = get_int(line, "signal", 255, &status->number);
 	status->ended = status->signalled || get_int(line, "code", 255, &status->number);
 	if (!status->ended)

@@ -6,7 +6,18 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "fence/group.h"
+
 #define GATE_STATUS_MAX_BYTES 65536
+
+/* Processes that a stage left behind when its command ended. */
+struct gate_leftover {
+	unsigned int count; /* all; the first ones are named */
+	struct {
+		int pid; /* of a confined stage: as in the sandbox */
+		char name[16];
+	} first[FENCE_GROUP_PIDS];
+};
 
 struct gate_guard_status {
 	bool failed; /* confinement could not be set up, or the command not executed */
@@ -20,7 +31,8 @@ struct gate_guard_status {
 	char layers[1024]; /* JSON text of the layers; empty: not said or too long */
 	bool ended;	   /* and its end was seen */
 	bool signalled;
-	int number;   /* exit status or signal */
+	int number; /* exit status or signal */
+	struct gate_leftover leftover;
 	bool garbled; /* a line was not what it should be */
 };
 

@@ -125,39 +125,44 @@ static bool observe_guard(const struct fence_group_result *result,
 
 /* --- the command's own end ------------------------------------------------------------ */
 
-static void name_leftovers(const struct fence_group_result *result, char *buf, size_t size_bytes)
+/* In a sandbox the guard's own init saw them; outside, the stage's monitor did. */
+static void take_leftover(const struct fence_group_result *result,
+			  const struct gate_guard_status *status, struct gate_leftover *ret)
 {
-	struct fence_text text;
-	unsigned int named = result->leftover_count < FENCE_GROUP_PIDS ? result->leftover_count
-								       : FENCE_GROUP_PIDS;
-
-	fence_text_init(&text, buf, size_bytes);
-	for (unsigned int i = 0; i < named; i++) {
-		fence_text_add(&text, "%s", i > 0 ? ", " : "");
-		fence_text_add_safe(&text, result->leftover_names[i],
-				    strnlen(result->leftover_names[i],
-					    sizeof(result->leftover_names[i])));
-		fence_text_add(&text, "[%d]", (int)result->leftover_pids[i]);
+	if (status) {
+		*ret = status->leftover;
+		return;
+	}
+	ret->count = result->leftover_count;
+	for (unsigned int i = 0; i < ret->count && i < FENCE_GROUP_PIDS; i++) {
+		ret->first[i].pid = result->leftover_pids[i];
+		memcpy(ret->first[i].name, result->leftover_names[i], sizeof(ret->first[i].name));
 	}
 }
 
-static bool left_something(const struct fence_group_result *result)
+static void name_leftover(const struct gate_leftover *left, char *buf, size_t size_bytes)
 {
-	return result->leftover_count > 0 || result->leaked;
+	struct fence_text text;
+
+	fence_text_init(&text, buf, size_bytes);
+	for (unsigned int i = 0; i < left->count && left->first[i].name[0]; i++) {
+		fence_text_add(&text, "%s", i > 0 ? ", " : "");
+		fence_text_add_safe(&text, left->first[i].name, strlen(left->first[i].name));
+		fence_text_add(&text, "[%d]", left->first[i].pid);
+	}
 }
 
 /* Said of a stage that passed too: what it left was ended, and is named. */
-static void observe_leftovers(const struct gate_stage *stage,
-			      const struct fence_group_result *result,
-			      struct gate_observation *seen)
+static void observe_leftover(const struct gate_stage *stage, struct gate_observation *seen)
 {
 	enum gate_outcome outcome = stage->leaks_fail ? GATE_LEAKED : GATE_PASSED;
+	unsigned int count = seen->leftover.count;
 	char names[120];
 
-	name_leftovers(result, names, sizeof(names));
-	if (result->leftover_count > 0)
-		say(seen, outcome, "left %u %s behind: %s", result->leftover_count,
-		    result->leftover_count == 1 ? "process" : "processes", names);
+	name_leftover(&seen->leftover, names, sizeof(names));
+	if (count > 0)
+		say(seen, outcome, "left %u %s behind: %s", count,
+		    count == 1 ? "process" : "processes", names);
 	else
 		say(seen, outcome, "its output was still held open after it had ended");
 }
@@ -173,8 +178,8 @@ static void observe_exit(const struct gate_stage *stage, const struct fence_grou
 		    name ? name : "");
 	} else if (seen->number != 0) {
 		say(seen, GATE_FAILED, "exited with status %d", seen->number);
-	} else if (left_something(result)) {
-		observe_leftovers(stage, result, seen);
+	} else if (seen->leftover.count > 0 || result->leaked) {
+		observe_leftover(stage, seen);
 	} else {
 		seen->outcome = GATE_PASSED;
 	}
@@ -187,6 +192,7 @@ void gate_observe(const struct gate_stage *stage, const struct fence_group_resul
 	struct gate_observation seen = { .wall_us = result->wall_us, .has_printed = has_printed };
 
 	*ret = seen;
+	take_leftover(result, status, &ret->leftover);
 	if (observe_ended_by_us(stage, result, ret))
 		return;
 	if (!result->exit_known) {

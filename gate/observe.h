@@ -19,6 +19,7 @@ struct gate_observation {
 	char hint[200];	  /* what to do; may be empty */
 	int64_t wall_us;
 	bool has_printed; /* there is a log */
+	struct gate_leftover leftover;
 };
 
 /* Pure. `status` is NULL for a stage without a sandbox. A time-out that we ended

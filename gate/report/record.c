@@ -131,22 +131,25 @@ static void put_pids(struct gate_json *json, const char *key, const pid_t *pids,
 	fence_jsonw_close(gate_json_small(json), ']');
 }
 
-static void put_left(struct gate_json *json, const struct fence_group_result *result)
+static void put_leftover(struct gate_json *json, const struct gate_leftover *left)
 {
 	fence_jsonw_open(gate_json_small(json), "leftover", '{');
-	fence_jsonw_uint(gate_json_small(json), "count", result->leftover_count);
+	fence_jsonw_uint(gate_json_small(json), "count", left->count);
 	fence_jsonw_open(gate_json_small(json), "processes", '[');
-	for (unsigned int i = 0; i < listed(result->leftover_count); i++) {
-		const char *name = result->leftover_names[i];
-
+	for (unsigned int i = 0; i < listed(left->count) && left->first[i].name[0]; i++) {
 		fence_jsonw_open(gate_json_small(json), NULL, '{');
-		fence_jsonw_int(gate_json_small(json), "pid", result->leftover_pids[i]);
-		gate_json_text(json, "name", name,
-			       strnlen(name, sizeof(result->leftover_names[i])));
+		fence_jsonw_int(gate_json_small(json), "pid", left->first[i].pid);
+		gate_json_string(json, "name", left->first[i].name);
 		fence_jsonw_close(gate_json_small(json), '}');
 	}
 	fence_jsonw_close(gate_json_small(json), ']');
 	fence_jsonw_close(gate_json_small(json), '}');
+}
+
+static void put_left(struct gate_json *json, const struct gate_observation *seen,
+		     const struct fence_group_result *result)
+{
+	put_leftover(json, &seen->leftover);
 	fence_jsonw_bool(gate_json_small(json), "leaked", result->leaked);
 	put_pids(json, "holders", result->holder_pids, result->holder_count);
 	put_pids(json, "survivors", result->survivor_pids, result->survivor_count);
@@ -250,7 +253,7 @@ static void put_group(struct gate_json *json, const struct gate_stage_part *part
 
 	put_ending(json, part->seen, result);
 	put_usage(json, result);
-	put_left(json, result);
+	put_left(json, part->seen, result);
 	put_output(json, part);
 }
 

@@ -90,6 +90,8 @@ static int reap_all(struct init *init)
 		if (how.pid != init->pid)
 			continue;
 		report.how = how;
+		if (init->command->tell_started)
+			guard_leftover_look(&report.leftover);
 		(void)guard_report_send(init->sock, &report, -1);
 		_exit(fence_exit_status(&how));
 	}

@@ -128,6 +128,7 @@ static void on_report(struct launch *launch, const struct guard_report *report, 
 		break;
 	case GUARD_REPORT_ENDED:
 		launch->how = report->how;
+		launch->record.leftover = report->leftover;
 		launch->ended = true;
 		break;
 	}
@@ -175,7 +176,8 @@ static void conclude(struct launch *launch, const struct fence_exit *init_how,
 	launch->status = fence_exit_status(&launch->how);
 	if (launch->policy->status_fd >= 0)
 		check_record(launch, guard_record_exit(launch->policy->status_fd, &launch->how,
-						       usage, fence_now_ms() - launch->start_ms));
+						       &launch->record, usage,
+						       fence_now_ms() - launch->start_ms));
 }
 
 /* When init can be reaped, nothing of the namespace is left. */

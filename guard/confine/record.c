@@ -126,8 +126,27 @@ static int64_t ms_of(const struct timeval *time)
 	return (int64_t)time->tv_sec * 1000 + time->tv_usec / 1000;
 }
 
-int guard_record_exit(int fd, const struct fence_exit *how, const struct rusage *usage,
-		      int64_t wall_ms)
+static void put_leftover(struct fence_jsonw *w, const struct guard_leftover *left)
+{
+	if (!left->known) {
+		fence_jsonw_null(w, "leftover");
+		return;
+	}
+	fence_jsonw_open(w, "leftover", '{');
+	fence_jsonw_uint(w, "count", left->count);
+	fence_jsonw_open(w, "processes", '[');
+	for (unsigned int i = 0; i < left->count && i < GUARD_LEFTOVER_NAMED; i++) {
+		fence_jsonw_open(w, NULL, '{');
+		fence_jsonw_int(w, "pid", left->first[i].pid);
+		fence_jsonw_string(w, "name", left->first[i].name);
+		fence_jsonw_close(w, '}');
+	}
+	fence_jsonw_close(w, ']');
+	fence_jsonw_close(w, '}');
+}
+
+int guard_record_exit(int fd, const struct fence_exit *how, const struct guard_exec_record *record,
+		      const struct rusage *usage, int64_t wall_ms)
 {
 	char buf[LINE_BYTES];
 	struct fence_jsonw w;
@@ -135,6 +154,7 @@ int guard_record_exit(int fd, const struct fence_exit *how, const struct rusage 
 	begin(&w, buf, sizeof(buf), "exit");
 	fence_jsonw_int(&w, how->signalled ? "signal" : "code", how->number);
 	fence_jsonw_bool(&w, "coreDumped", how->core);
+	put_leftover(&w, &record->leftover);
 	fence_jsonw_int(&w, "wallMs", wall_ms);
 	fence_jsonw_open(&w, "rusage", '{');
 	fence_jsonw_int(&w, "userMs", ms_of(&usage->ru_utime));

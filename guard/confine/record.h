@@ -18,13 +18,14 @@ struct guard_exec_record {
 	enum guard_layer landlock;
 	struct guard_names absent_denied;
 	struct guard_names read_only_parents;
+	struct guard_leftover leftover;
 };
 
 /* Each writes one line and returns 0 or -errno. */
 int guard_record_failure(int fd, const struct guard_report *report);
 int guard_record_exec(int fd, const struct guard_confine *confine,
 		      const struct guard_exec_record *record);
-int guard_record_exit(int fd, const struct fence_exit *how, const struct rusage *usage,
-		      int64_t wall_ms);
+int guard_record_exit(int fd, const struct fence_exit *how, const struct guard_exec_record *record,
+		      const struct rusage *usage, int64_t wall_ms);
 
 #endif

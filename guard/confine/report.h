@@ -7,6 +7,7 @@
 
 #include "fence/err.h"
 #include "fence/reap.h"
+#include "guard/confine/leftover.h"
 #include "guard/confine/plan.h"
 
 enum guard_report_kind {
@@ -15,7 +16,7 @@ enum guard_report_kind {
 	GUARD_REPORT_READ_ONLY, /* closed for a protected path that does not exist: path */
 	GUARD_REPORT_STARTED,	/* with a pidfd of the command beside it */
 	GUARD_REPORT_STOPPED,	/* the command was stopped: status is the signal */
-	GUARD_REPORT_ENDED,	/* how */
+	GUARD_REPORT_ENDED,	/* how, leftover */
 };
 
 struct guard_report {
@@ -24,6 +25,7 @@ struct guard_report {
 	bool proc_masked;	   /* STARTED */
 	enum guard_layer landlock; /* STARTED */
 	struct fence_exit how;
+	struct guard_leftover leftover; /* known only if the record is asked for */
 	struct fence_err err;
 	char stage[32];
 	char path[1024]; /* cut when longer */

@@ -47,4 +47,28 @@ run_all
 is "one that holds the output open does not hold the stage" \
 	"$status $(record '.stages[0] | .result, (.wallUs < 5000000)' | paste -sd' ')" "0 passed true"
 ok "and it is ended too" await none "$name"
+
+# In a sandbox it ends with the process namespace, and the guard's init names it.
+gates clean <<END
+  - {id: clean, command: [sh, -c, "true | cat"], leaks: fail, sandbox: gate}
+END
+run_all
+is "nothing left in a sandbox: PASS" \
+	"$status $(record '.stages[0] | .leftover.count, .detail' | paste -sd' ')" "0 0 null"
+
+gates daemon <<END
+  - {id: daemon, command: [sh, -c, "setsid ./$name >/dev/null 2>&1 & cat ready"], sandbox: gate}
+END
+run_all
+is "a confined daemon left behind: PASS, and it is named" \
+	"$status $(record '.stages[0].leftover | .count, .processes[0].name' | paste -sd' ')" "0 1 $name"
+like "in the table too" "$(cat "$T/err")" "*daemon *passed *left 1 process behind: $name?*"
+ok "and it is ended" await none "$name"
+
+gates daemon <<END
+  - {id: daemon, command: [sh, -c, "./$name & cat ready"], leaks: fail, sandbox: gate}
+END
+run_all
+is "with leaks: fail a confined one is a FAIL" "$status $(record '.stages[0].result')" "1 leaked"
+ok "and it is ended as well" await none "$name"
 done_testing

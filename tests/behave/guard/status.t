@@ -37,6 +37,13 @@ for status in 0 1 2 3 4 5 6 7; do
 done | grep -c '"pid":[1-9]' >count
 is "the pid is known however short the command is" "$(cat count)" 8
 like "a signal is a signal" "$(record -- sh -c 'kill -9 $$')" '*"event":"exit","signal":9,*'
+like "a command that left nothing" "$(record -- sh -c 'true | cat')" \
+	'*"leftover":{"count":0,"processes":\[\]}*'
+mkfifo up
+like "what it left is named" "$(record -- sh -c 'setsid sh -c "echo >up; exec sleep 98761" & read -r _ <up')" \
+	'*"event":"exit","code":0,*"leftover":{"count":1,"processes":\[{"pid":[0-9]*,"name":"s[hl]*"}\]}*'
+ok "and ended" await none 98761
+rm -f up
 like "a failure has stage, errno and path" "$(record --rw /absent -- true)" \
 	'*"event":"failure","stage":"paths","status":125,"errno":2,"error":"ENOENT",*"path":"/absent",*'
 like "so has a command that is not there" "$(record -- /absent/command)" \

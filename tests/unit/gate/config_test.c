@@ -169,13 +169,6 @@ static void unknown_keys_and_words_name_the_nearest(void **state)
 			   "f:5:11: unknown key \"kep\"; did you mean \"keep\"");
 }
 
-static void a_leak_that_cannot_be_seen_is_not_promised(void **state)
-{
-	(void)state;
-	assert_stage_fault("    leaks: fail", "f:3:5: \"leaks: fail\" cannot be seen in a sandbox; "
-					      "it needs \"sandbox: none\"");
-}
-
 static void keys_of_a_later_version_are_unknown(void **state)
 {
 	static const char *const keys[] = { "slowAfter", "requiresStack", "select", "expect",
@@ -299,7 +292,6 @@ int main(void)
 		cmocka_unit_test(a_pipe_without_pipefail_is_warned_of),
 		cmocka_unit_test(durations_have_limits),
 		cmocka_unit_test(unknown_keys_and_words_name_the_nearest),
-		cmocka_unit_test(a_leak_that_cannot_be_seen_is_not_promised),
 		cmocka_unit_test(keys_of_a_later_version_are_unknown),
 		cmocka_unit_test(names_of_stages_are_resolved),
 		cmocka_unit_test(a_cycle_prints_its_path),
