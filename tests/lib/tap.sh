@@ -61,8 +61,8 @@ tap_end() {
 		echo "Bail out! $(basename "$0") ended before done_testing (status $tap_status)"
 		exit 1
 	fi
-	[ "$tap_failed" = 0 ]
-	exit
+	[ "$tap_failed" = 0 ] || exit 1
+	exit 0
 }
 trap tap_end EXIT
 trap 'exit 1' INT TERM HUP
