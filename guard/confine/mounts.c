@@ -327,7 +327,9 @@ static int place_proc(struct guard_mounts *mounts, struct guard_plan *plan, stru
 {
 	const struct guard_op *proc = find_kind(plan, GUARD_OP_PROC);
 	owned_fd mask = -1;
-	int rc = mount_proc(mounts->real_root && !mounts->keep_proc_rw);
+	/* Also in a user namespace: uid 0 that is mapped to itself is the host's. */
+	bool owns_settings = geteuid() == 0;
+	int rc = mount_proc(owns_settings && !mounts->keep_proc_rw);
 
 	if (rc == -EPERM || rc == -EACCES) {
 		plan->proc_masked = true;
@@ -336,8 +338,7 @@ static int place_proc(struct guard_mounts *mounts, struct guard_plan *plan, stru
 	}
 	if (rc < 0)
 		return fence_fail(err, rc, "mount /proc");
-	return plan->proc_masked || !mounts->real_root || !mounts->keep_proc_rw ? 0
-										: close_proc(err);
+	return plan->proc_masked || !owns_settings || !mounts->keep_proc_rw ? 0 : close_proc(err);
 }
 
 int guard_mounts_apply(struct guard_mounts *mounts, struct guard_plan *plan, struct fence_err *err)

@@ -8,7 +8,7 @@
 #include "guard/confine/plan.h"
 
 struct guard_mounts {
-	bool real_root;	   /* no user namespace: the host's uid 0 */
+	bool real_root;	   /* no user namespace is needed */
 	bool keep_proc_rw; /* --allow-userns: the command must write its own maps */
 	int scratch_fd;	   /* the tmpfs that all made-up objects live in */
 };

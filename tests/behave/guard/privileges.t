@@ -26,6 +26,13 @@ if [ "$ROOT" = yes ]; then
 	says "uid 0 cannot write the machine's settings" EROFS -- guard_try write /proc/sys/kernel/core_pattern
 	says "not in profile chromium either" EROFS --profile chromium -- guard_try write /proc/sys/kernel/core_pattern
 	says "nor empty its caches" EROFS --profile chromium -- guard_try write /proc/sys/vm/drop_caches
+	# Without CAP_SYS_ADMIN it takes a user namespace, in which uid 0 is still the host's.
+	lesser="setpriv --bounding-set=-sys_admin --inh-caps=-sys_admin"
+	is "control: less than root can write them outside" "$($lesser guard_try write /proc/sys/kernel/core_pattern)" ok
+	for profile in gate chromium; do
+		is "and not inside, profile $profile" "$($lesser fence-guard exec --ro "$FENCE_BUILD" --profile $profile -- \
+			guard_try write /proc/sys/kernel/core_pattern)" EROFS
+	done
 else
 	says "a user's setuid programs gain nothing" "$(id -u)" -- sh -c 'su -c "id -u" root </dev/null 2>/dev/null || id -u'
 	says "the machine's settings are root's" EACCES -- guard_try write /proc/sys/kernel/core_pattern
