@@ -225,6 +225,21 @@ void evidence_write(const struct evidence *evidence, struct fence_jsonw *w)
 
 /* --- where it goes ------------------------------------------------------------------- */
 
+/* Only a plain file is replaced: as root a rename would put a file where /dev/null
+ * was, and a link would be lost without what it names being written. */
+static int check_place(const struct evidence_sink *sink, const char *path, struct fence_err *err)
+{
+	struct stat st;
+
+	if (fstatat(sink->dir_fd, sink->name, &st, AT_SYMLINK_NOFOLLOW) < 0)
+		return errno == ENOENT ? 0 : fence_fail(err, -errno, "evidence %s", path);
+	if (S_ISREG(st.st_mode))
+		return 0;
+	(void)fence_fail_why(err, -EINVAL, "it is there, and no plain file", "evidence %s", path);
+	(void)fence_hint(err, "name a new file, or a descriptor with --fence-evidence-fd");
+	return -EINVAL;
+}
+
 int evidence_sink_open(const char *path, int fd, struct evidence_sink *ret, struct fence_err *err)
 {
 	char folder[PATH_MAX];
@@ -243,7 +258,7 @@ int evidence_sink_open(const char *path, int fd, struct evidence_sink *ret, stru
 	ret->dir_fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (ret->dir_fd < 0)
 		return fence_fail(err, -errno, "open the evidence's folder %s", folder);
-	return 0;
+	return check_place(ret, path, err);
 }
 
 static int replace(const struct evidence_sink *sink, const char *line, size_t length)

@@ -22,10 +22,18 @@ static bool holds(const char *text, size_t length, const char *part)
 	return length > 0 && memmem(text, length, part, strlen(part)) != NULL;
 }
 
-/* V8 reads `-` and `_` in the names of its flags as the same. */
-static bool tests_v8_sandbox(const char *value, size_t length)
+/* Each of --sandbox-testing, --sandbox-fuzzing, --sandbox-trap-fuzzing and
+ * --run-as-sandbox-security-poc, and what they stand for, gives the page a way to
+ * write anywhere in the renderer. V8 reads `-` and `_` in names as the same. */
+static bool opens_v8_memory(const char *value, size_t length)
 {
-	return holds(value, length, "sandbox-testing") || holds(value, length, "sandbox_testing");
+	return holds(value, length, "sandbox") || holds(value, length, "memory-corruption") ||
+	       holds(value, length, "memory_corruption");
+}
+
+static bool is_no(const char *value, size_t length)
+{
+	return length == 2 && memcmp(value, "no", 2) == 0;
 }
 
 static bool is_any_origin(const char *value, size_t length)
@@ -69,7 +77,9 @@ static const struct rule rules[] = {
 	{ "allow-sandbox-debugging", REFUSE, NULL },
 	{ "disable-landlock-sandbox", REFUSE, NULL },
 	{ "gpu-sandbox-allow-sysv-shm", REFUSE, NULL },
-	{ "js-flags", REFUSE, tests_v8_sandbox },
+	{ "gpu-sandbox-failures-fatal", REFUSE, is_no },
+	{ "disable-webnn-compiler-sandbox", REFUSE, NULL },
+	{ "js-flags", REFUSE, opens_v8_memory },
 	/* A child's own switch: with it the program is no browser at all. */
 	{ "type", REFUSE_BAD, NULL },
 	{ "disable-site-isolation-trials", WARN, NULL },

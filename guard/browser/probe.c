@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "fence/own.h"
@@ -303,6 +304,7 @@ static void run_child(int report_fd, const struct probe_plan *plan)
 		       try_layers))
 		_exit(1);
 	check_files(&child, plan);
+	(void)umask(077); /* one without our own bits would leave a root that cannot be entered */
 	must(&child, PROBE_ROOT, folder_make_root(plan->tmp, done.root));
 	must(&child, PROBE_ROOT, fence_write_full(report_fd, &done, sizeof(done)));
 	_exit(0);

@@ -121,10 +121,20 @@ static void a_switch_that_weakens_the_sandbox_is_refused(void **state)
 		"--gpu-sandbox-allow-sysv-shm",
 		"--js-flags=--sandbox-testing",
 		"--js-flags=--harmony --sandbox_testing",
+		"--js-flags=--sandbox-fuzzing",
+		"--js-flags=--run_as_sandbox_security_poc",
+		"--js-flags=--expose-memory-corruption-api",
+		"--js-flags=--expose_memory_corruption_api",
+		"--disable-webnn-compiler-sandbox",
+		"--gpu-sandbox-failures-fatal=no",
 	};
-	static const char *const fine[] = { "--js-flags=--harmony", "--js-flags",
-					    "--no-zygotes",	    "--single-proces",
-					    "single-process",	    "--Single-Process" };
+	static const char *const fine[] = { "--js-flags=--harmony",
+					    "--js-flags",
+					    "--no-zygotes",
+					    "--single-proces",
+					    "--gpu-sandbox-failures-fatal=yes",
+					    "single-process",
+					    "--Single-Process" };
 
 	(void)state;
 	for (size_t i = 0; i < N(words); i++)
