@@ -14,6 +14,13 @@ static bool is_missing(int rc)
 	return rc == -ENOENT || rc == -ENOTDIR || rc == -EACCES;
 }
 
+void guard_hint_closed(int rc, struct fence_err *err)
+{
+	if (rc == -EACCES)
+		(void)fence_hint(err, "a folder on its way lets not even its owner through: "
+				      "chmod u+x it");
+}
+
 static int make_room(struct guard_plan *plan)
 {
 	size_t room = plan->room == 0 ? 64 : 2 * plan->room;
@@ -189,9 +196,12 @@ int guard_plan_protect(struct guard_plan *plan, const char *base, const char *pa
 	if (is_missing(rc) && named && object.fd >= 0)
 		return protect_missing(plan, path, &object, err);
 	fence_close_fd(&object.fd);
-	if (is_missing(rc) && !named)
+	if (!named && guard_is_absent(rc, base, path))
 		return 0;
-	return fence_fail(err, rc, "protect %s", path);
+	fence_fail(err, rc, "protect %s%s%s", path[0] == '/' ? "" : base, path[0] == '/' ? "" : "/",
+		   path);
+	guard_hint_closed(rc, err);
+	return rc;
 }
 
 /* --- rules ------------------------------------------------------------------------ */
@@ -209,13 +219,14 @@ static int add_rule(struct guard_plan *plan, const struct guard_rule *rule, stru
 	struct guard_object object = { .fd = -1 };
 	int rc = guard_resolve_quick(plan->cwd, rule->path, NULL, &object);
 
-	if (is_missing(rc) && rule->access == GUARD_DENY) {
+	if (rule->access == GUARD_DENY && guard_is_absent(rc, plan->cwd, rule->path)) {
 		rc = guard_names_add(&plan->absent_denied, rule->path);
 		return rc < 0 ? fence_fail(err, rc, "--%s %s", word, rule->path) : 0;
 	}
 	if (rc < 0) {
 		fence_fail(err, rc, "--%s %s", word, rule->path);
-		if (is_missing(rc))
+		guard_hint_closed(rc, err);
+		if (rc == -ENOENT || rc == -ENOTDIR)
 			(void)fence_hint(err, "create it first");
 		return rc;
 	}

@@ -13,6 +13,9 @@ int guard_plan_add(struct guard_plan *plan, enum guard_op_kind kind, bool named,
  * out; NULL when it is as the read-only root is. Valid until the next addition. */
 const struct guard_op *guard_plan_nearest(const struct guard_plan *plan, const char *path);
 
+/* The way out when a folder is closed: `rc` is -EACCES, else nothing is hinted. */
+void guard_hint_closed(int rc, struct fence_err *err);
+
 /* Makes what `path` names read-only and everything above it, up to the writable
  * root, unrenamable; links on the way too. `named`: by an option, else a default,
  * for which a missing path is fine. */

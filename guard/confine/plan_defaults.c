@@ -122,7 +122,7 @@ static int find_folder(const char *base, const char *path, struct guard_object *
 	if (rc == 0 && S_ISDIR(ret->st.st_mode))
 		return 0;
 	fence_close_fd(&ret->fd);
-	return rc == 0 || rc == -ENOENT || rc == -ENOTDIR || rc == -EACCES ? 0 : rc;
+	return rc == 0 || guard_is_absent(rc, base, path) ? 0 : rc;
 }
 
 /* The folder that dir/name points to, and what git registers in it. `ret_folder`
@@ -138,8 +138,11 @@ static int protect_pointed(struct guard_plan *plan, const char *work_tree, const
 	ret_folder[0] = '\0';
 	if (rc > 0)
 		rc = find_folder(dir, pointer, &folder);
-	if (rc < 0)
-		return fence_fail(err, rc, "read what %s/%s names", dir, name);
+	if (rc < 0) {
+		fence_fail(err, rc, "look at what %s/%s names", dir, name);
+		guard_hint_closed(rc, err);
+		return rc;
+	}
 	if (folder.fd < 0)
 		return 0;
 	fence_close_fd(&folder.fd);
@@ -177,10 +180,13 @@ static int protect_git(struct guard_plan *plan, const char *root, struct fence_e
 		return protect_git_folder(plan, parent, root, err);
 	}
 	rc = guard_resolve_quick(root, ".git", NULL, &git);
-	if (rc == -ENOENT || rc == -ENOTDIR || rc == -EACCES)
+	if (guard_is_absent(rc, root, ".git"))
 		return 0;
-	if (rc < 0)
-		return fence_fail(err, rc, "look at %s/.git", root);
+	if (rc < 0) {
+		fence_fail(err, rc, "look at %s/.git", root);
+		guard_hint_closed(rc, err);
+		return rc;
+	}
 	fence_close_fd(&git.fd);
 	if (!S_ISDIR(git.st.st_mode))
 		return protect_work_tree(plan, root, err);
@@ -230,10 +236,13 @@ static int mask(struct guard_plan *plan, const char *base, const char *path, str
 	struct guard_object object = { .fd = -1 };
 	int rc = guard_resolve_quick(base, path, NULL, &object);
 
-	if (rc == -ENOENT || rc == -ENOTDIR || rc == -EACCES)
+	if (guard_is_absent(rc, base, path))
 		return 0;
-	if (rc < 0)
-		return fence_fail(err, rc, "mask %s/%s", base, path);
+	if (rc < 0) {
+		fence_fail(err, rc, "mask %s/%s", base, path);
+		guard_hint_closed(rc, err);
+		return rc;
+	}
 	return guard_plan_add(plan, GUARD_OP_MASK, false, &object, err);
 }
 
@@ -255,8 +264,11 @@ static int home_defaults(struct guard_plan *plan, const char *home, struct fence
 	if (home == NULL || home[0] != '/')
 		return 0;
 	rc = find_folder("/", home, &folder);
-	if (rc < 0)
-		return fence_fail(err, rc, "look at the home folder %s", home);
+	if (rc < 0) {
+		fence_fail(err, rc, "look at the home folder %s", home);
+		guard_hint_closed(rc, err);
+		return rc;
+	}
 	if (folder.fd < 0)
 		return 0;
 	fence_close_fd(&folder.fd);

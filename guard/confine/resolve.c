@@ -198,6 +198,29 @@ int guard_resolve_quick(const char *base, const char *path, const struct guard_l
 	return fstat(fd, &ret->st) < 0 ? -errno : 0;
 }
 
+/* May we, and so the command, change the mode of this? To ask by uid would not do:
+ * in a user namespace all foreign owners look like nobody, whom we may be. */
+static bool can_chmod(const struct guard_object *object)
+{
+	char path[32];
+
+	(void)snprintf(path, sizeof(path), "/proc/self/fd/%d", object->fd);
+	return chmod(path, object->st.st_mode & 07777) == 0 || (errno != EPERM && errno != EROFS);
+}
+
+bool guard_is_absent(int rc, const char *base, const char *path)
+{
+	struct guard_object at = { .fd = -1 };
+	bool is_ours;
+
+	if (rc != -EACCES)
+		return rc == -ENOENT || rc == -ENOTDIR;
+	rc = guard_resolve(base, path, NULL, &at);
+	is_ours = at.fd < 0 || can_chmod(&at);
+	fence_close_fd(&at.fd);
+	return rc == -EACCES && !is_ours;
+}
+
 int guard_reopen(const char *path, const struct stat *wanted)
 {
 	struct stat st;

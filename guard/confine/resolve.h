@@ -30,6 +30,11 @@ int guard_resolve(const char *base, const char *path, const struct guard_link_wa
 int guard_resolve_quick(const char *base, const char *path, const struct guard_link_watch *watch,
 			struct guard_object *ret);
 
+/* Is what could not be looked up as good as absent for the command? Not when the
+ * folder in the way is our own, as one with a foreign gid may be that a
+ * user namespace does not know: its owner inside opens it with chmod(2). */
+bool guard_is_absent(int rc, const char *base, const char *path);
+
 /* Opens a path of that kind again, in the tree as it is now: it must be the same
  * object, else -ESTALE. Returns an O_PATH descriptor. */
 int guard_reopen(const char *path, const struct stat *wanted);

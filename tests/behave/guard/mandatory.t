@@ -66,4 +66,27 @@ says "shell start files stay as they are in a writable home" EROFS --rw "$HOME" 
 	guard_try write "$HOME/.bashrc"
 says "the rest of it can be written" ok --rw "$HOME" -- guard_try write "$HOME/plain"
 exits "/etc/shadow is closed" 0 guard -- sh -c 'test "$(guard_try open /etc/shadow)" = EACCES'
+
+# A folder with a foreign gid is closed to its owner in a user namespace, until it is
+# opened inside: what lies behind it is not missing.
+if [ "$ROOT" = yes ]; then
+	mkdir -p shared/.git/hooks shared/home/.config/gcloud
+	echo old >shared/.git/hooks/pre-commit
+	echo secret >shared/home/.config/gcloud/token
+	chown -R 65534:4242 shared
+	shared() {
+		setpriv --reuid=65534 --regid=65534 --groups 4242 env HOME="$W/shared/home" \
+			fence-guard exec --cwd "$W/shared" --ro "$FENCE_BUILD" "$@"
+	}
+	is "control: a hook is protected there" "$(shared -- guard_try write .git/hooks/pre-commit)" EROFS
+	is "and a token masked" "$(shared -- guard_try open home/.config/gcloud/token)" EACCES
+	chmod 000 shared/.git
+	exits "with .git closed by an earlier command it is refused" 125 shared -- sh -c 'chmod 755 .git'
+	like "with what to do" "$(cat "$T/err")" "fence-guard: *.git*: Permission denied; *chmod*"
+	chmod 755 shared/.git
+	chmod 000 shared/home/.config
+	exits "and so it is when a folder with something to mask is closed" 125 shared -- true
+	exits "or what is denied by name cannot be looked up" 125 shared --env HOME=/ --deny home/.config/x -- true
+	chmod 755 shared/home/.config
+fi
 done_testing
