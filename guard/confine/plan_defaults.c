@@ -1,4 +1,5 @@
 /* What is protected and masked without being named. */
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -276,20 +277,64 @@ static int home_defaults(struct guard_plan *plan, const char *home, struct fence
 	return rc < 0 ? rc : mask_list(plan, folder.path, guard_masked_in_home, err);
 }
 
-static int runtime_defaults(struct guard_plan *plan, struct fence_err *err)
+/* The command's home folder, that of whoever calls, and root's, whose secrets are
+ * where they are, whatever HOME says. */
+static int all_homes(struct guard_plan *plan, struct fence_err *err)
 {
-	const char *agent = getenv("SSH_AUTH_SOCK");
-	struct guard_object folder = { .fd = -1 };
-	char name[64];
-	int rc;
+	const char *homes[] = { plan->home, getenv("HOME"), getuid() == 0 ? "/root" : NULL };
+	int rc = 0;
 
-	(void)snprintf(name, sizeof(name), "/run/user/%u", getuid());
-	rc = find_folder("/", name, &folder);
+	for (size_t i = 0; rc == 0 && i < sizeof(homes) / sizeof(homes[0]); i++) {
+		bool is_done = false;
+
+		for (size_t j = 0; homes[i] != NULL && j < i; j++)
+			is_done |= homes[j] != NULL && strcmp(homes[i], homes[j]) == 0;
+		if (!is_done)
+			rc = home_defaults(plan, homes[i], err);
+	}
+	return rc;
+}
+
+static int mask_runtime(struct guard_plan *plan, const char *name, struct fence_err *err)
+{
+	struct guard_object folder = { .fd = -1 };
+	int rc = find_folder("/run/user", name, &folder);
+
 	if (rc < 0)
-		return fence_fail(err, rc, "look at %s", name);
+		return fence_fail(err, rc, "look at /run/user/%s", name);
 	if (folder.fd >= 0)
 		rc = mask_list(plan, folder.path, guard_masked_in_runtime, err);
 	fence_close_fd(&folder.fd);
+	return rc;
+}
+
+/* Root may enter everybody's, by CAP_DAC_OVERRIDE or by becoming them; behind the
+ * sockets there somebody starts what he is told, outside. */
+static int mask_all_runtimes(struct guard_plan *plan, struct fence_err *err)
+{
+	DIR *dir = opendir("/run/user");
+	struct dirent *entry;
+	int rc = 0;
+
+	if (dir == NULL)
+		return errno == ENOENT ? 0 : fence_fail(err, -errno, "list /run/user");
+	while (rc == 0 && (errno = 0, entry = readdir(dir)) != NULL)
+		if (entry->d_name[0] != '.')
+			rc = mask_runtime(plan, entry->d_name, err);
+	if (rc == 0 && errno != 0)
+		rc = fence_fail(err, -errno, "list /run/user");
+	(void)closedir(dir);
+	return rc;
+}
+
+static int runtime_defaults(struct guard_plan *plan, struct fence_err *err)
+{
+	const char *agent = getenv("SSH_AUTH_SOCK");
+	char name[32];
+	int rc;
+
+	(void)snprintf(name, sizeof(name), "%u", getuid());
+	rc = getuid() == 0 ? mask_all_runtimes(plan, err) : mask_runtime(plan, name, err);
 	if (rc == 0 && agent != NULL && agent[0] == '/')
 		rc = mask(plan, "/", agent, err);
 	return rc;
@@ -300,10 +345,7 @@ int guard_plan_add_defaults(struct guard_plan *plan, struct fence_err *err)
 	int rc = protect_roots(plan, err);
 
 	if (rc == 0)
-		rc = home_defaults(plan, plan->home, err);
-	/* HOME may point anywhere; root's secrets are where they are. */
-	if (rc == 0 && getuid() == 0 && (plan->home == NULL || strcmp(plan->home, "/root") != 0))
-		rc = home_defaults(plan, "/root", err);
+		rc = all_homes(plan, err);
 	if (rc == 0)
 		rc = mask_list(plan, "/", guard_masked, err);
 	return rc < 0 ? rc : runtime_defaults(plan, err);

@@ -65,7 +65,15 @@ like "which is said" "$(cat "$T/err")" "*name $HOME/.ssh itself with --ro or --r
 says "shell start files stay as they are in a writable home" EROFS --rw "$HOME" -- \
 	guard_try write "$HOME/.bashrc"
 says "the rest of it can be written" ok --rw "$HOME" -- guard_try write "$HOME/plain"
-exits "/etc/shadow is closed" 0 guard -- sh -c 'test "$(guard_try open /etc/shadow)" = EACCES'
+for home in / /nonexistent; do
+	says "secrets of the caller's home folder stay hidden when the command's is $home" EACCES \
+		--ro "$HOME" --env "HOME=$home" -- guard_try open "$HOME/.npmrc"
+done
+says "also when it has none" EACCES --ro "$HOME" --unset HOME -- guard_try open "$HOME/.npmrc"
+for f in /etc/shadow /etc/shadow- /etc/gshadow-; do
+	[ -e "$f" ] || continue
+	says "$f is closed" EACCES -- guard_try open "$f"
+done
 
 # A folder with a foreign gid is closed to its owner in a user namespace, until it is
 # opened inside: what lies behind it is not missing.

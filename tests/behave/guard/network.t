@@ -34,4 +34,20 @@ says "and is not there inside" ENOENT -- guard_try unix "$socket"
 says "pairs of sockets can be made" ok -- guard_try pair
 exec 9>&-
 wait
+
+# Root may enter everybody's runtime folder; a session bus there starts programs outside.
+if [ "$ROOT" = yes ]; then
+	cat >"$T/other" <<'EOF'
+mount -t tmpfs -o mode=755 none /run && mkdir -p /run/user/4711 || exit 1
+guard_try listen /run/user/4711/bus <"$T/hold" >"$T/bus" &
+exec 9>"$T/hold"
+await file "$T/bus"
+chown -R 4711:4711 /run/user/4711 && chmod 700 /run/user/4711 || exit 1
+guard_try unix /run/user/4711/bus
+fence-guard exec --ro "$FENCE_BUILD" --profile chromium -- guard_try unix /run/user/4711/bus
+fence-guard exec --ro "$FENCE_BUILD" --profile chromium --rw /run/user/4711/bus -- guard_try unix /run/user/4711/bus
+EOF
+	is "another user's session bus: outside it answers, inside it does not, unless it is named" \
+		"$(echo $(unshare --mount sh "$T/other" 2>&1))" "ok ECONNREFUSED ok"
+fi
 done_testing
