@@ -95,21 +95,14 @@ static void end_browser(struct monitor *m)
 	(void)fence_pidfd_signal(m->fds->browser_pidfd, SIGKILL, 0);
 }
 
-static void check_command_line(struct monitor *m)
-{
-	struct evidence *evidence = &m->launch->evidence;
-
-	if (evidence->command_line < 0 && m->proof.has_browser_layers)
-		evidence->command_line = proof_command_line(&m->proof);
-}
-
 static int look(void *arg)
 {
 	struct monitor *m = arg;
 	int64_t now_ms = fence_now_ms();
 	int rc = proof_look(&m->proof, now_ms);
 
-	check_command_line(m);
+	if (m->proof.has_browser_layers)
+		proof_command_line(&m->proof, rc == 1, &m->launch->evidence.command_line);
 	if (state_of(m) == PROOF_WEAKENED && !m->launch->evidence.has_ended_browser) {
 		end_browser(m);
 		send_record(m);

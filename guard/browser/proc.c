@@ -372,7 +372,7 @@ void layers_judge(const struct proc_layers *browser, const struct proc_layers *r
 /* Adds the numbers of one `children` file. */
 static int add_children(int task_fd, const char *tid, pid_t *ret, size_t room, size_t *count)
 {
-	char path[32], text[8192];
+	char path[32], text[16384];
 	const char *at = text;
 	char *end;
 	ssize_t length;
@@ -427,8 +427,12 @@ ssize_t proc_children(int proc_fd, pid_t pid, bool all_threads, pid_t *ret, size
 		/* A thread that ended meanwhile has no children any more. */
 		if (entry->d_name[0] != '.')
 			rc = add_children(dirfd(tasks), entry->d_name, ret, room, &count);
+		if (rc == -EFBIG)
+			break;
 	}
 	(void)closedir(tasks);
+	if (rc == -EFBIG)
+		return rc;
 	return count == 0 && rc == -ENOENT ? -ENOENT : (ssize_t)count;
 }
 
@@ -476,6 +480,8 @@ ssize_t proc_descendants(int proc_fd, pid_t pid, pid_t *ret, size_t room)
 		ssize_t more =
 			proc_children(proc_fd, ret[at], true, ret + count, room - (size_t)count);
 
+		if (more == -EFBIG)
+			return more;
 		if (more > 0)
 			count += more;
 	}

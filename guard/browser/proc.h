@@ -77,7 +77,7 @@ void layers_judge(const struct proc_layers *browser, const struct proc_layers *r
 		  unsigned int *ret_missing, unsigned int *ret_unknown);
 
 /* The children of one process, of its main thread or of all its threads: the
- * count (at most `room`), or -errno. */
+ * count (at most `room`), or -errno; -EFBIG: more than can be read (some 2000). */
 ssize_t proc_children(int proc_fd, pid_t pid, bool all_threads, pid_t *ret, size_t room);
 
 /* All descendants, nearest first. As above. */

@@ -178,10 +178,20 @@ static bool has_had_its_time(const struct proof_process *process, const struct p
 	       (age_ms >= SETTLE_MS && stat->cpu_ticks >= SETTLE_CPU_TICKS);
 }
 
+static bool is_browser_alive(const struct proof *proof)
+{
+	struct proc_stat stat;
+
+	return proc_read_stat(proof->browser_fd, &stat) == 0 && stat.state != 'Z' &&
+	       stat.state != 'X';
+}
+
 static int judge_renderer(struct proof *proof, struct proof_process *process, int dir_fd,
 			  const struct proc_stat *stat, int64_t now_ms)
 {
 	struct proof_renderer *renderer = &process->renderer;
+	struct proc_layers browser;
+	unsigned int missing, unknown;
 	int rc;
 
 	renderer->pid = process->pid;
@@ -189,9 +199,20 @@ static int judge_renderer(struct proof *proof, struct proof_process *process, in
 	rc = proc_read_layers(dir_fd, &renderer->layers);
 	if (rc < 0)
 		return rc;
-	layers_judge(&proof->browser, &renderer->layers, &renderer->missing, &renderer->unknown);
+	/* As the browser is now: a launcher may have put it into a namespace or under a
+	 * filter of its own since the last look, which is not the renderer's merit. */
+	rc = proc_read_layers(proof->browser_fd, &browser);
+	if (rc < 0)
+		return 0;
+	proof->browser = browser;
+	layers_judge(&browser, &renderer->layers, &missing, &unknown);
 	if (!descends_from_browser(proof, stat))
-		renderer->missing |= LAYER_ANCESTRY;
+		missing |= LAYER_ANCESTRY;
+	/* A browser that ends takes the ancestry of all with it, and is no judge any more. */
+	if ((missing & LAYER_ANCESTRY) != 0 && !is_browser_alive(proof))
+		return 0;
+	renderer->missing = missing;
+	renderer->unknown = unknown;
 	if (renderer->missing == 0 && renderer->unknown == 0)
 		settle(proof, process, STANDING_PROVEN, now_ms);
 	else if (has_had_its_time(process, stat, now_ms))
@@ -201,11 +222,34 @@ static int judge_renderer(struct proof *proof, struct proof_process *process, in
 }
 
 /* A child of the zygote is called zygote until it is told what it will be, and a
- * child of the browser is called nothing until it executes. */
-static bool may_still_change_type(const struct proof_process *process, int64_t now_ms)
+ * child of the browser is called nothing until it executes. Either may take any time
+ * on a busy machine, so these two are never taken for an answer. */
+static bool may_still_change_type(const struct proof_process *process)
 {
-	return (process->type == PROC_ZYGOTE || process->type == PROC_OTHER) &&
-	       now_ms - process->first_seen_ms < SETTLE_MS;
+	return process->type == PROC_ZYGOTE || process->type == PROC_OTHER;
+}
+
+/* A title is written byte by byte, and half of one is a type that nobody knows, so a
+ * young renderer is asked again, too. */
+static int ask_type(struct proof *proof, struct proof_process *process, int dir_fd, int64_t now_ms)
+{
+	int64_t age_ms = now_ms - process->first_seen_ms;
+	enum proc_type type;
+	int rc;
+
+	if (process->type == PROC_RENDERER && age_ms >= NEWBORN_MS)
+		return 0;
+	rc = proc_read_type(dir_fd, &type);
+	if (rc < 0 || type == process->type)
+		return rc;
+	if (process->is_settled)
+		proof->seen[process->type]--;
+	process->is_settled = false;
+	process->type = type;
+	/* It was waiting until now; what a renderer must do it begins only here. */
+	if (age_ms >= NEWBORN_MS)
+		process->first_seen_ms = now_ms;
+	return 0;
 }
 
 /* 1: something about it changed. */
@@ -220,13 +264,15 @@ static int look_at(struct proof *proof, struct proof_process *process, int64_t n
 		rc = -ESRCH;
 	if (rc == 0 && stat.state == 'Z')
 		rc = -ESRCH;
-	if (rc == 0 && !was_renderer)
-		rc = proc_read_type(dir_fd, &process->type);
+	if (rc == 0)
+		rc = ask_type(proof, process, dir_fd, now_ms);
 	if (rc == 0 && process->type == PROC_RENDERER) {
 		if (proof->first_renderer_at_ms == 0)
 			proof->first_renderer_at_ms = now_ms;
 		rc = judge_renderer(proof, process, dir_fd, &stat, now_ms);
-	} else if (rc == 0 && !may_still_change_type(process, now_ms)) {
+	} else if (rc == 0 && !process->is_settled &&
+		   (!may_still_change_type(process) ||
+		    now_ms - process->first_seen_ms >= SETTLE_MS)) {
 		settle(proof, process, STANDING_PENDING, now_ms);
 	}
 	if (rc < 0)
@@ -278,6 +324,7 @@ static void meet_zygote_children(struct proof *proof, int64_t now_ms)
 		if (it->pid == 0 || it->type != PROC_ZYGOTE)
 			continue;
 		count = proc_children(proof->proc_fd, it->pid, false, pids, PROOF_PROCESSES);
+		proof->table_was_full = proof->table_was_full || count == -EFBIG;
 		for (ssize_t k = 0; k < count; k++)
 			meet(proof, pids[k], now_ms);
 	}
@@ -290,6 +337,7 @@ static int meet_everybody(struct proof *proof, int64_t now_ms)
 	pid_t pids[ALL_PIDS];
 	ssize_t count = proc_descendants(proof->proc_fd, proof->pid, pids, ALL_PIDS);
 
+	proof->table_was_full = proof->table_was_full || count == -EFBIG;
 	if (count < 0)
 		return (int)count;
 	for (size_t i = 0; i < proof->places; i++)
@@ -305,11 +353,14 @@ static int meet_everybody(struct proof *proof, int64_t now_ms)
 	return 0;
 }
 
-/* A process that has long been no renderer will hardly become one. */
+/* A process that has long been no renderer will hardly become one; so it is asked
+ * only now and then. */
 static bool is_due(const struct proof_process *process, bool is_full, int64_t now_ms)
 {
-	if (process->pid == 0 || process->is_settled)
+	if (process->pid == 0)
 		return false;
+	if (process->is_settled)
+		return is_full && may_still_change_type(process);
 	return is_full || process->type == PROC_RENDERER ||
 	       now_ms - process->first_seen_ms < NEWBORN_MS;
 }
@@ -388,34 +439,48 @@ enum proof_state proof_state(const struct proof *proof)
 
 /* --- the browser's own command line ---------------------------------------------------- */
 
-#define LINE_BYTES (1 << 20)
-#define LINE_WORDS 4096
+/* More than the kernel takes for all arguments of one execve(2). */
+#define LINE_BYTES (8 << 20)
 
-struct line {
-	char text[LINE_BYTES];
-	char *words[LINE_WORDS];
-};
-
-static int judge_line(int dir_fd, struct line *line)
+static int judge_line(const char *text, ssize_t length)
 {
-	ssize_t length = fence_read_file(dir_fd, "cmdline", line->text, sizeof(line->text));
-	size_t count = 0;
+	size_t count = 0, at = 0;
+	owned_mem char **words = NULL;
 
-	if (length < 0)
-		return (int)length;
-	for (ssize_t at = 0; at < length; at += (ssize_t)strlen(line->text + at) + 1) {
-		if (count == LINE_WORDS)
-			return -E2BIG;
-		line->words[count++] = line->text + at;
+	for (ssize_t i = 0; i < length; i++)
+		count += text[i] == '\0';
+	if (length > 0 && text[length - 1] != '\0')
+		count++; /* the buffer ends in a NUL of its own */
+	if (count == 0)
+		return -ESRCH;
+	words = malloc(count * sizeof(*words));
+	if (words == NULL)
+		return -ENOMEM;
+	for (size_t i = 0; i < count; i++) {
+		words[i] = (char *)(uintptr_t)text + at;
+		at += strlen(words[i]) + 1;
 	}
-	return count == 0 ? -ESRCH : flags_are_clean(line->words + 1, count - 1);
+	return flags_are_clean(words + 1, count - 1);
 }
 
-int proof_command_line(const struct proof *proof)
+static int read_line(const struct proof *proof)
 {
-	struct line *line = malloc(sizeof(*line));
-	int rc = line == NULL ? -ENOMEM : judge_line(proof->browser_fd, line);
+	owned_mem char *text = malloc(LINE_BYTES);
+	ssize_t length = text == NULL
+				 ? -ENOMEM
+				 : fence_read_file(proof->browser_fd, "cmdline", text, LINE_BYTES);
 
-	free(line);
-	return rc;
+	return length < 0 ? (int)length : judge_line(text, length);
+}
+
+void proof_command_line(const struct proof *proof, bool is_news, int *command_line)
+{
+	int rc;
+
+	if (*command_line == 0 || (*command_line == 1 && !is_news))
+		return;
+	rc = read_line(proof);
+	/* One that has ended says nothing new. */
+	if (rc >= 0 || *command_line < 0 || (rc != -ESRCH && rc != -ENOENT))
+		*command_line = rc;
 }

@@ -97,7 +97,9 @@ bool proof_has_pending(const struct proof *proof);
 enum proof_state proof_state(const struct proof *proof);
 
 /* Does the browser's own command line hold no switch that weakens it? 1, 0, or
- * -errno. */
-int proof_command_line(const struct proof *proof);
+ * -errno in `command_line`, which is negative at first and stays once it is 0. It is
+ * read until it is known, and again at every news of renderers: what was read first
+ * may have been a launcher's, which then became the browser. */
+void proof_command_line(const struct proof *proof, bool is_news, int *command_line);
 
 #endif

@@ -51,8 +51,7 @@ static int watch(struct proof *proof, struct evidence *evidence)
 
 		if (rc < 0)
 			return rc;
-		if (evidence->command_line < 0)
-			evidence->command_line = proof_command_line(proof);
+		proof_command_line(proof, rc == 1, &evidence->command_line);
 		if (!proof_has_pending(proof) &&
 		    (proof_state(proof) != PROOF_PENDING || now_ms - from_ms > WAIT_MS))
 			return 0;

@@ -3,8 +3,10 @@
 . "$(dirname "$0")/../../lib/tap.sh"
 . "$(dirname "$0")/browser.sh"
 
-# shellcheck disable=SC2086
-launch $QUIET --no-sandbox --disable-setuid-sandbox --remote-debugging-port=0 "$PAGE"
+# With more words than anybody writes, which must all be read again from /proc.
+# shellcheck disable=SC2046,SC2086
+launch $QUIET $(seq -f --x%g 5000) --no-sandbox --disable-setuid-sandbox \
+	--remote-debugging-port=0 "$PAGE"
 ok "every renderer is proven" reaches sandboxed
 tr '\0' '\n' <"/proc/$BROWSER/cmdline" >"$T/cmdline"
 is "the browser has the pid that the client started" "$(value pid "$T/ev.json")" "$BROWSER"

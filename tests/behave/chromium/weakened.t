@@ -40,5 +40,28 @@ is "a browser with a weak renderer is ended" "$STATUS" 137
 is "evidence calls it weakened" "$(value state "$T/ev.json")" weakened
 is "and says who ended it" "$(value endedByMonitor "$T/ev.json")" true
 rm -rf "$T/tmp/profile"
+
+# A program that is started as the browser and becomes one with other words, or puts
+# itself into namespaces: what it was at first proves nothing.
+sh=$(command -v sh)
+cat >"$T/launcher" <<-EOF
+	exec "$elf" $(echo "$QUIET" | tr -d "\n") --remote-debugging-port=0 --no-zygote-sandbox \
+		--user-data-dir="$T/tmp/profile" "$PAGE"
+EOF
+launch --fence-browser="$T/sh" "$T/launcher" --user-data-dir="$T/tmp/profile"
+closes
+is "a launcher's words are not taken for the browser's" "$(value commandLineClean "$T/ev.json")" false
+is "such a browser is ended" "$STATUS" 137
+rm -rf "$T/tmp/profile"
+
+cat >"$T/launcher" <<-EOF
+	exec unshare -U --map-current-user -n "$sh" -c \
+		'"$sh" -c "read x </dev/tty || sleep 1000" --type=renderer; exit 3'
+EOF
+launch --fence-browser="$T/sh" "$T/launcher" --user-data-dir="$T/tmp/profile"
+closes
+is "a launcher's namespaces are not taken for a renderer's" \
+	"$(grep -o '"userNamespace":false\|"netNamespace":false' "$T/ev.json" | wc -l)" 2
+rm -rf "$T/tmp/profile"
 leaves_nothing "and the weak renderer with it"
 done_testing
