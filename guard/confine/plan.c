@@ -50,6 +50,7 @@ int guard_plan_add(struct guard_plan *plan, enum guard_op_kind kind, bool named,
 		.named = named,
 		.shut = kind == GUARD_OP_MASK,
 		.path = strdup(object->path),
+		.length = strlen(object->path),
 		.object_fd = -1,
 		.st = object->st,
 		.tree_fd = -1,
@@ -65,19 +66,18 @@ int guard_plan_add(struct guard_plan *plan, enum guard_op_kind kind, bool named,
 const struct guard_op *guard_plan_nearest(const struct guard_plan *plan, const char *path)
 {
 	const struct guard_op *best = NULL;
-	size_t best_length = 0;
+	size_t path_length = strlen(path);
 
+	/* Called for each of thousands of rules: the lengths rule out most. */
 	for (size_t i = 0; i < plan->count; i++) {
 		const struct guard_op *op = &plan->ops[i];
-		size_t length = strlen(op->path);
 
-		if (op->kind == GUARD_OP_PIN || !guard_path_within(path, op->path))
+		if (op->kind == GUARD_OP_PIN || op->length > path_length ||
+		    (best != NULL && op->length < best->length) ||
+		    !guard_path_within(path, op->path))
 			continue;
-		if (best == NULL || length > best_length ||
-		    (length == best_length && op->named && !best->named)) {
+		if (best == NULL || op->length > best->length || (op->named && !best->named))
 			best = op;
-			best_length = length;
-		}
 	}
 	return best;
 }
@@ -93,8 +93,11 @@ static bool is_writable(const struct guard_plan *plan, const char *path)
 
 static bool has_op(const struct guard_plan *plan, const char *path)
 {
-	for (size_t i = 0; i < plan->count; i++)
-		if (strcmp(plan->ops[i].path, path) == 0)
+	size_t length = strlen(path);
+
+	for (size_t i = plan->count; i > 0; i--)
+		if (plan->ops[i - 1].length == length &&
+		    memcmp(plan->ops[i - 1].path, path, length) == 0)
 			return true;
 	return false;
 }
@@ -204,13 +207,52 @@ int guard_plan_protect(struct guard_plan *plan, const char *base, const char *pa
 	return rc;
 }
 
+/* --- masks ------------------------------------------------------------------------ */
+
+/* A thousand masks in one folder look at what is above it once. */
+static int pin_above_mask(struct guard_plan *plan, const char *path, struct fence_err *err)
+{
+	size_t length = (size_t)(strrchr(path, '/') - path);
+
+	if (strlen(plan->pinned_dir) == length && memcmp(plan->pinned_dir, path, length) == 0)
+		return 0;
+	memcpy(plan->pinned_dir, path, length);
+	plan->pinned_dir[length] = '\0';
+	return pin_above(plan, path, err);
+}
+
+int guard_plan_mask(struct guard_plan *plan, const char *base, const char *path, bool named,
+		    struct fence_err *err)
+{
+	struct link_pinning pinning = { .plan = plan, .err = err };
+	struct guard_link_watch watch = { .seen = pin_link, .arg = &pinning };
+	struct guard_object object = { .fd = -1 };
+	int rc = guard_resolve_quick(base, path, &watch, &object);
+
+	if (guard_is_absent(rc, base, path)) {
+		rc = named ? guard_names_add(&plan->absent_denied, path) : 0;
+		return rc < 0 ? fence_fail(err, rc, "deny %s", path) : 0;
+	}
+	if (rc < 0) {
+		fence_fail(err, rc, "deny %s%s%s", path[0] == '/' ? "" : base,
+			   path[0] == '/' ? "" : "/", path);
+		guard_hint_closed(rc, err);
+		return rc;
+	}
+	if (strcmp(object.path, "/") == 0) {
+		fence_close_fd(&object.fd);
+		return fence_fail_why(err, -EINVAL, "the root itself cannot be changed", "deny /");
+	}
+	rc = guard_plan_add(plan, GUARD_OP_MASK, named, &object, err);
+	return rc < 0 ? rc : pin_above_mask(plan, plan->ops[plan->count - 1].path, err);
+}
+
 /* --- rules ------------------------------------------------------------------------ */
 
 static const enum guard_op_kind kind_of[] = {
 	[GUARD_RW] = GUARD_OP_RW,
 	[GUARD_RO] = GUARD_OP_RO,
 	[GUARD_TMPFS] = GUARD_OP_TMPFS,
-	[GUARD_DENY] = GUARD_OP_MASK,
 };
 
 static int add_rule(struct guard_plan *plan, const struct guard_rule *rule, struct fence_err *err)
@@ -219,10 +261,6 @@ static int add_rule(struct guard_plan *plan, const struct guard_rule *rule, stru
 	struct guard_object object = { .fd = -1 };
 	int rc = guard_resolve_quick(plan->cwd, rule->path, NULL, &object);
 
-	if (rule->access == GUARD_DENY && guard_is_absent(rc, plan->cwd, rule->path)) {
-		rc = guard_names_add(&plan->absent_denied, rule->path);
-		return rc < 0 ? fence_fail(err, rc, "--%s %s", word, rule->path) : 0;
-	}
 	if (rc < 0) {
 		fence_fail(err, rc, "--%s %s", word, rule->path);
 		guard_hint_closed(rc, err);
@@ -242,20 +280,41 @@ static int add_rule(struct guard_plan *plan, const struct guard_rule *rule, stru
 	return guard_plan_add(plan, kind_of[rule->access], true, &object, err);
 }
 
-static int add_rules(struct guard_plan *plan, bool protections, struct fence_err *err)
+static int add_show(struct guard_plan *plan, const struct guard_rule *rule, struct fence_err *err)
 {
+	if (rule->access == GUARD_DENY || rule->access == GUARD_PROTECT)
+		return 0;
+	return add_rule(plan, rule, err);
+}
+
+static int add_deny(struct guard_plan *plan, const struct guard_rule *rule, struct fence_err *err)
+{
+	if (rule->access != GUARD_DENY)
+		return 0;
+	return guard_plan_mask(plan, plan->cwd, rule->path, true, err);
+}
+
+static int add_protection(struct guard_plan *plan, const struct guard_rule *rule,
+			  struct fence_err *err)
+{
+	if (rule->access != GUARD_PROTECT)
+		return 0;
+	return guard_plan_protect(plan, plan->cwd, rule->path, true, err);
+}
+
+/* First what can be written: what is above a mask or a protection is pinned there. */
+static int add_rules(struct guard_plan *plan, struct fence_err *err)
+{
+	static int (*const passes[])(struct guard_plan *, const struct guard_rule *,
+				     struct fence_err *) = { add_show, add_deny, add_protection };
 	const struct guard_policy *policy = plan->policy;
 	int rc = 0;
 
-	for (size_t i = 0; rc == 0 && i < policy->rule_count; i++) {
-		const struct guard_rule *rule = &policy->rules[i];
-
-		if ((rule->access == GUARD_PROTECT) != protections)
-			continue;
-		plan->current = rule->path;
-		rc = protections ? guard_plan_protect(plan, plan->cwd, rule->path, true, err)
-				 : add_rule(plan, rule, err);
-	}
+	for (size_t pass = 0; pass < sizeof(passes) / sizeof(passes[0]); pass++)
+		for (size_t i = 0; rc == 0 && i < policy->rule_count; i++) {
+			plan->current = policy->rules[i].path;
+			rc = passes[pass](plan, &policy->rules[i], err);
+		}
 	return rc;
 }
 
@@ -324,9 +383,7 @@ int guard_plan_build(struct guard_plan *plan, const struct guard_policy *policy,
 		return rc;
 	rc = add_structure(plan, err);
 	if (rc == 0)
-		rc = add_rules(plan, false, err);
-	if (rc == 0)
-		rc = add_rules(plan, true, err);
+		rc = add_rules(plan, err);
 	plan->current = rc < 0 ? plan->current : NULL;
 	if (rc == 0)
 		rc = guard_plan_add_defaults(plan, err);

@@ -34,6 +34,7 @@ struct guard_op {
 	bool named;    /* by an option; else by a default, which yields */
 	bool shut;     /* a mask or a protection: a second name of the file evades it */
 	char *path;    /* link-free */
+	size_t length; /* of it, in bytes */
 	int object_fd; /* O_PATH, as it was before any change */
 	struct stat st;
 	int tree_fd; /* the mount that goes there, once there is one; -1 */
@@ -50,6 +51,7 @@ struct guard_plan {
 	struct guard_op *ops; /* parents before children */
 	size_t count;
 	size_t room;
+	char pinned_dir[4096];		      /* everything above it is pinned; the last that was */
 	struct guard_names absent_denied;     /* as named */
 	struct guard_names read_only_parents; /* closed for a protected path that is missing */
 	const char *current;		      /* the path under way: a failure's */

@@ -22,6 +22,12 @@ void guard_hint_closed(int rc, struct fence_err *err);
 int guard_plan_protect(struct guard_plan *plan, const char *base, const char *path, bool named,
 		       struct fence_err *err);
 
+/* Makes what `path` names unreadable. Where it lies in a writable folder it is pinned
+ * like what is protected: moved away, it would be open to the next command. A missing
+ * path is noted when it was named. */
+int guard_plan_mask(struct guard_plan *plan, const char *base, const char *path, bool named,
+		    struct fence_err *err);
+
 /* The defaults inside every writable root, and the masks. */
 int guard_plan_add_defaults(struct guard_plan *plan, struct fence_err *err);
 

@@ -232,28 +232,13 @@ static int protect_home(struct guard_plan *plan, const char *home, struct fence_
 	return rc;
 }
 
-static int mask(struct guard_plan *plan, const char *base, const char *path, struct fence_err *err)
-{
-	struct guard_object object = { .fd = -1 };
-	int rc = guard_resolve_quick(base, path, NULL, &object);
-
-	if (guard_is_absent(rc, base, path))
-		return 0;
-	if (rc < 0) {
-		fence_fail(err, rc, "mask %s/%s", base, path);
-		guard_hint_closed(rc, err);
-		return rc;
-	}
-	return guard_plan_add(plan, GUARD_OP_MASK, false, &object, err);
-}
-
 static int mask_list(struct guard_plan *plan, const char *base, const char *const *list,
 		     struct fence_err *err)
 {
 	int rc = 0;
 
 	for (size_t i = 0; rc == 0 && list[i] != NULL; i++)
-		rc = mask(plan, base, list[i], err);
+		rc = guard_plan_mask(plan, base, list[i], false, err);
 	return rc;
 }
 
@@ -336,7 +321,7 @@ static int runtime_defaults(struct guard_plan *plan, struct fence_err *err)
 	(void)snprintf(name, sizeof(name), "%u", getuid());
 	rc = getuid() == 0 ? mask_all_runtimes(plan, err) : mask_runtime(plan, name, err);
 	if (rc == 0 && agent != NULL && agent[0] == '/')
-		rc = mask(plan, "/", agent, err);
+		rc = guard_plan_mask(plan, "/", agent, false, err);
 	return rc;
 }
 

@@ -10,6 +10,7 @@ echo secret >dir/inner
 echo secret >file
 echo secret >deep/er/file
 ln -s file link
+mkdir -p "$T/home/.config/gcloud"
 
 ok "control: the file can be read when nothing is denied" guard -- grep -q secret file
 says "a denied file cannot be read" EACCES --deny file -- guard_try open file
@@ -20,8 +21,12 @@ says "nor anything in it be opened" EACCES --deny dir -- guard_try open dir/inne
 exits "nor be opened again by its owner" 0 guard --deny dir -- sh -c '! chmod 777 dir 2>/dev/null'
 says "denied by a link, the real object is closed" EACCES --deny link -- guard_try open file
 says "and so is the way through the link" EACCES --deny link -- guard_try open link
-exits "renaming a parent does not open it" 0 guard --deny deep/er/file -- \
-	sh -c 'mv deep shallow; ! cat shallow/er/file 2>/dev/null; mv shallow deep'
+says "a folder above it cannot be moved to where the next command could read it" EBUSY --deny deep/er/file -- \
+	guard_try rename deep shallow
+says "nor one in between" EBUSY --deny deep/er/file -- guard_try rename deep/er deep/other
+says "nor a link that led to it be led elsewhere" EBUSY --deny link -- guard_try rename link gone
+says "nor what is masked unnamed be moved" EBUSY --rw "$T/home" --env "HOME=$T/home" -- \
+	guard_try rename "$T/home/.config" "$T/home/config"
 exits "what is denied and does not exist is no error" 0 guard --deny "$T/nope" --deny file/x -- true
 
 i=0
