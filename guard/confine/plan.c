@@ -255,11 +255,42 @@ static const enum guard_op_kind kind_of[] = {
 	[GUARD_TMPFS] = GUARD_OP_TMPFS,
 };
 
+struct link_note {
+	struct guard_plan *plan;
+	const char *rule;
+};
+
+static int note_link(void *arg, const struct guard_object *link)
+{
+	const struct link_note *note = arg;
+	int rc = guard_names_add(&note->plan->links, link->path);
+
+	return rc < 0 ? rc : guard_names_add(&note->plan->link_rules, note->rule);
+}
+
+/* Looked up with the caller's rights, a link that an earlier command could put there
+ * would open whatever that one wished for to the next. */
+static int judge_noted_links(const struct guard_plan *plan, struct fence_err *err)
+{
+	for (size_t i = 0; i < plan->links.count; i++) {
+		if (!is_writable(plan, plan->links.items[i]))
+			continue;
+		fence_fail_why(err, -ELOOP, "a confined command could have put it there",
+			       "%s leads through the link %s", plan->link_rules.items[i],
+			       plan->links.items[i]);
+		(void)fence_hint(err, "name what it leads to");
+		return -ELOOP;
+	}
+	return 0;
+}
+
 static int add_rule(struct guard_plan *plan, const struct guard_rule *rule, struct fence_err *err)
 {
 	const char *word = guard_access_word(rule->access);
+	struct link_note note = { .plan = plan, .rule = rule->path };
+	struct guard_link_watch watch = { .seen = note_link, .arg = &note };
 	struct guard_object object = { .fd = -1 };
-	int rc = guard_resolve_quick(plan->cwd, rule->path, NULL, &object);
+	int rc = guard_resolve_quick(plan->cwd, rule->path, &watch, &object);
 
 	if (rc < 0) {
 		fence_fail(err, rc, "--%s %s", word, rule->path);
@@ -310,11 +341,14 @@ static int add_rules(struct guard_plan *plan, struct fence_err *err)
 	const struct guard_policy *policy = plan->policy;
 	int rc = 0;
 
-	for (size_t pass = 0; pass < sizeof(passes) / sizeof(passes[0]); pass++)
+	for (size_t pass = 0; pass < sizeof(passes) / sizeof(passes[0]); pass++) {
 		for (size_t i = 0; rc == 0 && i < policy->rule_count; i++) {
 			plan->current = policy->rules[i].path;
 			rc = passes[pass](plan, &policy->rules[i], err);
 		}
+		if (rc == 0 && passes[pass] == add_show)
+			rc = judge_noted_links(plan, err);
+	}
 	return rc;
 }
 
@@ -352,6 +386,8 @@ static int add_structure(struct guard_plan *plan, struct fence_err *err)
 
 static int find_cwd(struct guard_plan *plan, struct fence_err *err)
 {
+	struct link_note note = { .plan = plan, .rule = plan->policy->cwd };
+	struct guard_link_watch watch = { .seen = note_link, .arg = &note };
 	struct guard_object object = { .fd = -1 };
 	int rc;
 
@@ -361,7 +397,7 @@ static int find_cwd(struct guard_plan *plan, struct fence_err *err)
 		return stat(".", &plan->cwd_st) < 0
 			       ? fence_fail(err, -errno, "look at the working directory")
 			       : 0;
-	rc = guard_resolve_quick(plan->cwd, plan->policy->cwd, NULL, &object);
+	rc = guard_resolve_quick(plan->cwd, plan->policy->cwd, &watch, &object);
 	if (rc == 0 && !S_ISDIR(object.st.st_mode))
 		rc = -ENOTDIR;
 	fence_close_fd(&object.fd);
@@ -398,6 +434,8 @@ void guard_plan_free(struct guard_plan *plan)
 		free(plan->ops[i].path);
 	}
 	free(plan->ops);
+	guard_names_free(&plan->links);
+	guard_names_free(&plan->link_rules);
 	guard_names_free(&plan->absent_denied);
 	guard_names_free(&plan->read_only_parents);
 	*plan = (struct guard_plan){ 0 };

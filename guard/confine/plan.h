@@ -52,6 +52,8 @@ struct guard_plan {
 	size_t count;
 	size_t room;
 	char pinned_dir[4096];		      /* everything above it is pinned; the last that was */
+	struct guard_names links;	      /* on the way to what is shown by name */
+	struct guard_names link_rules;	      /* for each of them, the path as named */
 	struct guard_names absent_denied;     /* as named */
 	struct guard_names read_only_parents; /* closed for a protected path that is missing */
 	const char *current;		      /* the path under way: a failure's */

@@ -62,6 +62,20 @@ for m in plain "m n" "m${newline}n"; do
 		"$(submounts fence-guard exec --ro "$FENCE_BUILD" -- guard_try write "$m/file")" ok
 done
 
+# A link that a command put there must not lead the next one out.
+ln -s "$T/other" way
+mkdir "$T/far"
+ln -s "$W/sub" "$T/far/in"
+says "control: a link that the command cannot change may be named" ok --rw "$T/far/in" --cwd "$T/far/in" -- \
+	guard_try write "$T/work/sub/file"
+for kind in rw ro; do
+	exits "--$kind does not follow a link in a writable folder" 125 guard --$kind way/file -- true
+done
+like "which is said" "$(cat "$T/err")" "fence-guard: way/file leads through the link $W/way: *; name what it leads to"
+exits "nor does --cwd" 125 guard --rw "$W" --cwd way -- true
+says "what it leads to can be named" ok --rw "$T/other" -- guard_try write way/file
+rm way
+
 device=
 for name in fuse kmsg console loop-control ttyS0; do
 	[ -n "$device" ] || [ ! -c "/dev/$name" ] || device=/dev/$name
