@@ -7,6 +7,7 @@
  * TIOCSTI | 1<<32 is TIOCSTI). libseccomp sorts the rest into a balanced tree. */
 #include <errno.h>
 #include <linux/audit.h>
+#include <linux/btrfs.h>
 #include <linux/filter.h>
 #include <linux/netlink.h>
 #include <linux/seccomp.h>
@@ -122,6 +123,9 @@ static void judge_ioctl(struct program *p, bool userns)
 	load_arg(p, 1);
 	answer_if_equal(p, TIOCSTI, REFUSE(EPERM));
 	answer_if_equal(p, TIOCLINUX, REFUSE(EPERM));
+	/* A snapshot put into a writable folder shows what masks hide. */
+	answer_if_equal(p, BTRFS_IOC_SNAP_CREATE, REFUSE(EPERM));
+	answer_if_equal(p, BTRFS_IOC_SNAP_CREATE_V2, REFUSE(EPERM));
 	answer(p, ALLOW);
 }
 
@@ -194,15 +198,22 @@ static void judge_socket(struct program *p, bool userns)
 	answer(p, REFUSE(EAFNOSUPPORT));
 }
 
+/* Makes two sockets of any family before it asks the family whether it can. */
+static void judge_socketpair(struct program *p, bool userns)
+{
+	(void)userns;
+	load_arg(p, 0);
+	answer_if_equal(p, AF_UNIX, ALLOW);
+	answer(p, REFUSE(EAFNOSUPPORT));
+}
+
 static const struct {
 	const char *name;
 	void (*judge)(struct program *p, bool userns);
 } judged[] = {
-	{ "ioctl", judge_ioctl },
-	{ "clone", judge_new_namespaces },
-	{ "unshare", judge_unshare },
-	{ "socket", judge_socket },
-	{ "personality", judge_personality },
+	{ "ioctl", judge_ioctl },	    { "clone", judge_new_namespaces },
+	{ "unshare", judge_unshare },	    { "socket", judge_socket },
+	{ "socketpair", judge_socketpair }, { "personality", judge_personality },
 };
 
 static int number_of(const char *name)

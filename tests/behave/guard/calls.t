@@ -32,6 +32,7 @@ says "TIOCLINUX" EPERM -- guard_try call 16 0 0x541c 0
 says "packet sockets" EAFNOSUPPORT -- guard_try call 41 17 3 0
 says "packet sockets, family beyond 32 bits" EAFNOSUPPORT -- guard_try call 41 0x100000011 3 0
 says "vsock" EAFNOSUPPORT -- guard_try call 41 40 1 0
+says "vsock, as a pair" EAFNOSUPPORT -- guard_try call 53 40 1 0
 says "raw sockets" EPROTONOSUPPORT -- guard_try call 41 2 3 1
 says "netlink but routes" EPROTONOSUPPORT -- guard_try call 41 16 3 9
 says "netlink routes" ok -- guard_try call 41 16 3 0

@@ -9,6 +9,7 @@
 
 #include <errno.h>
 #include <linux/audit.h>
+#include <linux/btrfs.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>
 #include <sched.h>
@@ -93,10 +94,10 @@ static uint32_t ask_userns(uint32_t nr, uint64_t a)
 static void ordinary_calls_pass(void **state)
 {
 	static const uint32_t calls[] = {
-		SYS_read,	SYS_openat,	  SYS_execve,	  SYS_fork,
-		SYS_wait4,	SYS_futex,	  SYS_mmap,	  SYS_kill,
-		SYS_rename,	SYS_ptrace,	  SYS_statx,	  SYS_prctl,
-		SYS_seccomp,	SYS_pidfd_open,	  SYS_socketpair, SYS_landlock_create_ruleset,
+		SYS_read,	SYS_openat,	  SYS_execve, SYS_fork,
+		SYS_wait4,	SYS_futex,	  SYS_mmap,   SYS_kill,
+		SYS_rename,	SYS_ptrace,	  SYS_statx,  SYS_prctl,
+		SYS_seccomp,	SYS_pidfd_open,	  SYS_splice, SYS_landlock_create_ruleset,
 		SYS_epoll_wait, SYS_memfd_create,
 	};
 
@@ -171,6 +172,14 @@ static void terminal_input_is_refused_on_the_low_32_bits(void **state)
 	assert_int_equal(ask(SYS_ioctl, 0, TIOCSPGRP, 0), SECCOMP_RET_ALLOW);
 }
 
+static void no_snapshot_is_made_that_would_show_what_is_masked(void **state)
+{
+	(void)state;
+	assert_int_equal(ask(SYS_ioctl, 3, BTRFS_IOC_SNAP_CREATE, 0), REFUSED(EPERM));
+	assert_int_equal(ask(SYS_ioctl, 3, BTRFS_IOC_SNAP_CREATE_V2, 0), REFUSED(EPERM));
+	assert_int_equal(ask(SYS_ioctl, 3, BTRFS_IOC_SUBVOL_CREATE, 0), SECCOMP_RET_ALLOW);
+}
+
 static void new_namespaces_are_refused_unless_they_are_allowed(void **state)
 {
 	static const uint64_t always[] = { CLONE_NEWNS, CLONE_NEWUTS, CLONE_NEWCGROUP };
@@ -224,6 +233,16 @@ static void only_usual_sockets_can_be_made(void **state)
 	assert_int_equal(ask(SYS_socket, AF_INET, 6, 33), REFUSED(EPROTONOSUPPORT));
 }
 
+static void only_unix_sockets_come_in_pairs(void **state)
+{
+	(void)state;
+	assert_int_equal(ask(SYS_socketpair, AF_UNIX, SOCK_STREAM, 0), SECCOMP_RET_ALLOW);
+	for (uint64_t family = 0; family < 64; family++)
+		if (family != AF_UNIX)
+			assert_int_equal(ask(SYS_socketpair, family, SOCK_STREAM, 0),
+					 REFUSED(EAFNOSUPPORT));
+}
+
 static void odd_personalities_are_refused(void **state)
 {
 	(void)state;
@@ -244,6 +263,8 @@ int main(void)
 		cmocka_unit_test(terminal_input_is_refused_on_the_low_32_bits),
 		cmocka_unit_test(new_namespaces_are_refused_unless_they_are_allowed),
 		cmocka_unit_test(only_usual_sockets_can_be_made),
+		cmocka_unit_test(no_snapshot_is_made_that_would_show_what_is_masked),
+		cmocka_unit_test(only_unix_sockets_come_in_pairs),
 		cmocka_unit_test(odd_personalities_are_refused),
 	};
 
