@@ -20,7 +20,7 @@
 #   pass NAME / fail NAME   say it directly
 #   lacks NAME MISSING      a check that cannot be made here for want of MISSING: a
 #                           skip, and a failure when MUST_WORK=1
-#   note TEXT               a diagnostic line
+#   note TEXT               a diagnostic line, on standard error, where prove shows it
 #   later CMD...            CMD is run at the end, whatever happens (clean-up)
 #
 # Waiting is done by the helper program `await` ($HELP/await), never by sleeping.
@@ -77,7 +77,7 @@ $tap_later"
 }
 
 note() {
-	printf '%s\n' "$*" | sed 's/^/# /'
+	printf '%s\n' "$*" | sed 's/^/# /' >&2
 }
 
 pass() {
@@ -89,6 +89,7 @@ fail() {
 	tap_count=$((tap_count + 1))
 	tap_failed=$((tap_failed + 1))
 	echo "not ok $tap_count - $1"
+	note "$(basename "$0"): not ok $tap_count - $1"
 }
 
 ok() {
@@ -101,7 +102,7 @@ ok() {
 	else
 		fail "$tap_name"
 		note "exit status $tap_got: $*"
-		head -c 2000 "$T/.ok" | sed 's/^/# /'
+		note "$(head -c 2000 "$T/.ok")"
 	fi
 }
 
@@ -161,7 +162,7 @@ exits() {
 	else
 		fail "$tap_name"
 		note "exit status $tap_got, wanted $tap_wanted: $*"
-		head -c 2000 "$T/err" | sed 's/^/# /'
+		note "$(head -c 2000 "$T/err")"
 	fi
 }
 
