@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <poll.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -284,6 +285,17 @@ int fence_group_stop_with(struct fence_group *group, enum fence_cause cause, int
 int fence_group_signal(struct fence_group *group, int sig)
 {
 	return tell(group, FENCE_GROUP_SIGNAL, 0, sig);
+}
+
+int fence_group_wake(struct fence_group *group)
+{
+	int sig;
+	int rc = group->monitor > 0 ? fence_reap_stopped(group->monitor, &sig) : 0;
+
+	if (rc > 0 && kill(group->monitor, SIGCONT) < 0)
+		return -errno;
+	/* ECHILD: it is dead, and only stopped ones were asked for. Its socket says so. */
+	return rc < 0 && rc != -ECHILD ? rc : 0;
 }
 
 /* --- answers --------------------------------------------------------------------------- */

@@ -155,6 +155,10 @@ int fence_group_stop_with(struct fence_group *group, enum fence_cause cause, int
  * pause the time-outs; CONT continues both. */
 int fence_group_signal(struct fence_group *group, int sig);
 
+/* Any process of our user can stop the monitor, the command too, and a stopped monitor
+ * keeps no time-out. To be called when SIGCHLD came: continues it if it was stopped. */
+int fence_group_wake(struct fence_group *group);
+
 /* The command's pid once it was started, 0 before. */
 pid_t fence_group_pid(const struct fence_group *group);
 

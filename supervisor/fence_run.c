@@ -81,13 +81,15 @@ say(const struct run *run, const char *format, ...)
 
 static void wanted_signals(const struct run *run, sigset_t *ret)
 {
-	static const int forwarded[] = {
-		SIGINT, SIGTERM, SIGQUIT, SIGUSR1, SIGUSR2, SIGWINCH, SIGALRM, SIGCONT, SIGTSTP,
+	/* SIGCHLD: the command may have stopped the monitor. */
+	static const int read_here[] = {
+		SIGINT,	  SIGTERM, SIGQUIT, SIGUSR1, SIGUSR2,
+		SIGWINCH, SIGALRM, SIGCONT, SIGTSTP, SIGCHLD,
 	};
 
 	(void)sigemptyset(ret);
-	for (size_t i = 0; i < sizeof(forwarded) / sizeof(forwarded[0]); i++)
-		(void)sigaddset(ret, forwarded[i]);
+	for (size_t i = 0; i < sizeof(read_here) / sizeof(read_here[0]); i++)
+		(void)sigaddset(ret, read_here[i]);
 	if (!run->ignores_hangup)
 		(void)sigaddset(ret, SIGHUP);
 	/* Real-time signals by the kernel's count; the two below are a threads library's. */
@@ -115,6 +117,8 @@ static int pass_on(struct run *run, int sig)
 
 	if (sig == SIGINT || sig == SIGTERM || sig == SIGHUP || sig == SIGQUIT)
 		return asked_to_end(run, sig);
+	if (sig == SIGCHLD)
+		return fence_group_wake(run->group);
 	rc = fence_group_signal(run->group, sig);
 	/* The shell that sent it waits for us to stop. CONT wakes us, blocked or not,
 	 * and is then read here like any other. */
