@@ -73,13 +73,8 @@ struct run {
 static int write_part(struct run *run, size_t at, const struct gate_stage_part *part,
 		      struct fence_err *err)
 {
-	uint64_t offset_bytes = gate_json_total(&run->parts);
-	int rc;
+	int rc = gate_record_part(&run->parts, part, &run->places[at]);
 
-	gate_record_stage(&run->parts, part);
-	run->places[at] = (struct gate_part_place){ offset_bytes,
-						    gate_json_total(&run->parts) - offset_bytes };
-	rc = gate_json_line(&run->parts);
 	return rc < 0 ? fence_fail(err, rc, "write %s/stages.jsonl", run->store.path) : 0;
 }
 
@@ -382,6 +377,18 @@ static void pass_on(struct run *run, int sig)
 			(void)fence_group_signal(run->slots[i].group, sig);
 }
 
+/* A child stopped or died; of one that died its socket says so. */
+static int wake_monitors(struct run *run)
+{
+	for (unsigned int i = 0; i < run->conf->jobs; i++) {
+		int rc = run->slots[i].group ? fence_group_wake(run->slots[i].group) : 0;
+
+		if (rc < 0)
+			return fence_fail(run->err, rc, "continue a stopped monitor");
+	}
+	return 0;
+}
+
 /* The first request stops with the grace, each further one is KILL now. TSTP and CONT
  * stop and continue the stages, their time-outs, and us. */
 static int signal_ready(void *arg, uint32_t epoll_events)
@@ -393,6 +400,8 @@ static int signal_ready(void *arg, uint32_t epoll_events)
 	(void)epoll_events;
 	if (got < 0)
 		return got == -EAGAIN ? 0 : (int)got;
+	if (info.ssi_signo == SIGCHLD)
+		return wake_monitors(run);
 	if (info.ssi_signo != SIGTSTP && info.ssi_signo != SIGCONT)
 		return cancel(run);
 	pass_on(run, (int)info.ssi_signo);
@@ -405,7 +414,9 @@ static int signal_ready(void *arg, uint32_t epoll_events)
 
 static int watch_signals(struct run *run, struct fence_err *err)
 {
-	static const int numbers[] = { SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGTSTP, SIGCONT };
+	static const int numbers[] = {
+		SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGTSTP, SIGCONT, SIGCHLD
+	};
 	sigset_t wanted;
 	int rc;
 

@@ -17,8 +17,17 @@
 
 void gate_json_init(struct gate_json *json, int fd)
 {
-	*json = (struct gate_json){ .fd = fd };
+	*json = (struct gate_json){ .fd = fd, .check = GATE_CHECK_START };
 	fence_jsonw_init(&json->w, json->buf, sizeof(json->buf));
+}
+
+uint64_t gate_check_bytes(uint64_t check, const void *bytes, size_t count)
+{
+	const uint8_t *at = bytes;
+
+	for (size_t i = 0; i < count; i++)
+		check = (check ^ at[i]) * 0x100000001b3u;
+	return check;
 }
 
 int gate_json_flush(struct gate_json *json)
@@ -28,6 +37,7 @@ int gate_json_flush(struct gate_json *json)
 	if (json->error == 0)
 		json->error = fence_write_full(json->fd, json->buf, json->w.length_bytes);
 	json->written_bytes += json->w.length_bytes;
+	json->check = gate_check_bytes(json->check, json->buf, json->w.length_bytes);
 	json->w.length_bytes = 0;
 	return json->error;
 }
@@ -283,6 +293,21 @@ void gate_record_stage(struct gate_json *json, const struct gate_stage_part *par
 	fence_jsonw_close(gate_json_small(json), '}');
 }
 
+int gate_record_part(struct gate_json *parts, const struct gate_stage_part *part,
+		     struct gate_part_place *ret)
+{
+	uint64_t offset_bytes = gate_json_total(parts);
+	int rc;
+
+	parts->check = GATE_CHECK_START;
+	gate_record_stage(parts, part);
+	ret->offset_bytes = offset_bytes;
+	ret->size_bytes = gate_json_total(parts) - offset_bytes;
+	rc = gate_json_line(parts);
+	ret->check = parts->check;
+	return rc;
+}
+
 /* --- the whole record ------------------------------------------------------------------ */
 
 static void put_verdict(struct gate_json *json, const struct gate_verdict *verdict)
@@ -322,6 +347,7 @@ static void put_withheld(struct gate_json *json, char *const *environment)
 
 static int copy_part(struct gate_json *json, int fd, struct gate_part_place place)
 {
+	uint64_t check = GATE_CHECK_START;
 	char chunk[16384];
 
 	if (json->w.comma)
@@ -335,11 +361,14 @@ static int copy_part(struct gate_json *json, int fd, struct gate_part_place plac
 		if (got < 0 && errno == EINTR)
 			continue;
 		if (got <= 0)
-			return got < 0 ? -errno : -ENODATA;
+			return got < 0 ? -errno : -ESTALE;
+		check = gate_check_bytes(check, chunk, (size_t)got);
 		json->error = fence_write_full(json->fd, chunk, (size_t)got);
 		place.offset_bytes += (uint64_t)got;
 		place.size_bytes -= (uint64_t)got;
 	}
+	if (json->error == 0 && gate_check_bytes(check, "\n", 1) != place.check)
+		return -ESTALE;
 	return json->error;
 }
 
@@ -392,6 +421,11 @@ int gate_record_write(const struct gate_record *record, struct fence_err *err)
 		return fd;
 	gate_json_init(&json, fd);
 	rc = put_record(&json, record);
+	if (rc == -ESTALE) {
+		(void)fence_fail_why(err, rc, "changed by somebody during the run",
+				     "%s/stages.jsonl", store->path);
+		return fence_hint(err, "give the stages a sandbox, or see what writes into .fence");
+	}
 	if (rc < 0)
 		return fence_fail(err, rc, "write %s/record.json", store->path);
 	return gate_store_publish(store, fd, "record.json.new", "record.json", err);

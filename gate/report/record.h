@@ -21,6 +21,7 @@ struct gate_json {
 	int fd;
 	int error; /* the first write that failed: -errno */
 	uint64_t written_bytes;
+	uint64_t check; /* of what was written since it was last reset (gate_check_bytes) */
 	struct fence_jsonw w;
 	char buf[8192];
 };
@@ -40,6 +41,10 @@ void gate_json_words(struct gate_json *json, const char *key, char *const *words
 /* Everything so far, with what is still in the buffer. */
 uint64_t gate_json_total(const struct gate_json *json);
 
+/* FNV-1a, 64 bits: finds what was overwritten by accident, not a forger who tries. */
+#define GATE_CHECK_START 0xcbf29ce484222325u
+uint64_t gate_check_bytes(uint64_t check, const void *bytes, size_t count);
+
 /* Ends a line and flushes: a short line is one write. */
 int gate_json_line(struct gate_json *json);
 
@@ -55,10 +60,15 @@ struct gate_stage_part {
 };
 void gate_record_stage(struct gate_json *json, const struct gate_stage_part *part);
 
-/* Where a stage's part lies in stages.jsonl, without its newline. */
+/* Where a stage's part lies in stages.jsonl, without its newline, and the check of it
+ * with its newline: an unconfined stage can write into that file. */
 struct gate_part_place {
-	uint64_t offset_bytes, size_bytes;
+	uint64_t offset_bytes, size_bytes, check;
 };
+
+/* Writes the part as a line of stages.jsonl: 0 with its place, or -errno. */
+int gate_record_part(struct gate_json *parts, const struct gate_stage_part *part,
+		     struct gate_part_place *ret);
 
 struct gate_record {
 	const struct gate_summary *summary;
@@ -71,7 +81,8 @@ struct gate_record {
 	const struct gate_part_place *places; /* one for each stage of the plan */
 };
 
-/* Writes record.json, durably and whole or not at all. */
+/* Writes record.json, durably and whole or not at all; also not when a part is no
+ * longer what was written. */
 int gate_record_write(const struct gate_record *record, struct fence_err *err);
 
 #endif

@@ -119,8 +119,8 @@ static void put_time(struct gate_text *text, int width, int64_t ms)
 	if (ms < 60000)
 		gate_text_add(text, "%*.2f s", width, (double)ms / 1000.0);
 	else
-		gate_text_add(text, "%3lld m %02lld s", (long long)(ms / 60000),
-			      (long long)(ms / 1000 % 60));
+		gate_text_add(text, "%*lld m %02lld s", width > 4 ? width - 4 : 0,
+			      (long long)(ms / 60000), (long long)(ms / 1000 % 60));
 }
 
 static int id_width(const struct gate_plan *plan)
@@ -195,8 +195,8 @@ void gate_text_tail(struct gate_text *text, const struct gate_store *store,
 	owned_fd fd = -1;
 	owned_mem char *tail = NULL;
 	struct stat st;
-	off_t from;
-	ssize_t got;
+	off_t from = 0;
+	ssize_t got = -1;
 	size_t at;
 
 	if (!seen->has_printed) {
@@ -205,15 +205,15 @@ void gate_text_tail(struct gate_text *text, const struct gate_store *store,
 	}
 	fd = gate_store_read(store, stage->id, ".log");
 	tail = malloc(TAIL_BYTES);
-	if (fd < 0 || !tail || fstat(fd, &st) < 0) {
+	if (fd >= 0 && tail && fstat(fd, &st) == 0) {
+		from = st.st_size > TAIL_BYTES ? st.st_size - TAIL_BYTES : 0;
+		got = pread(fd, tail, TAIL_BYTES, from);
+	}
+	if (got <= 0) {
 		gate_text_add(text, "\n%s: its log %s/%s.log cannot be read\n", stage->id,
 			      store->path, stage->id);
 		return;
 	}
-	from = st.st_size > TAIL_BYTES ? st.st_size - TAIL_BYTES : 0;
-	got = pread(fd, tail, TAIL_BYTES, from);
-	if (got < 0)
-		got = 0;
 	at = last_lines(tail, (size_t)got, TAIL_LINES);
 	gate_text_add(text, "\n%s: %s %s/%s.log\n", stage->id,
 		      from > 0 || at > 0 ? "the end of" : "all of", store->path, stage->id);
