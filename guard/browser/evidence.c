@@ -3,13 +3,17 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <poll.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "fence/clock.h"
 #include "fence/own.h"
 #include "fence/sys.h"
+
+#define PUT_MS 1000 /* for who reads lines of evidence */
 
 enum reason evidence_reason(enum proof_state state)
 {
@@ -280,10 +284,40 @@ static int replace(const struct evidence_sink *sink, const char *line, size_t le
 	return rc;
 }
 
-int evidence_put(const struct evidence_sink *sink, const char *line, size_t length, bool to_fd)
+/* Somebody who does not read must not keep us from everything else, so a line has
+ * until PUT_MS to be taken. */
+static int put_line(int fd, const char *line, size_t length)
+{
+	int64_t stop_at_ms = fence_now_ms() + PUT_MS;
+
+	while (length > 0) {
+		struct pollfd ready = { .fd = fd, .events = POLLOUT };
+		int64_t left_ms = stop_at_ms - fence_now_ms();
+		ssize_t put;
+
+		if (left_ms <= 0 || poll(&ready, 1, (int)left_ms) == 0)
+			return -ETIMEDOUT;
+		put = fence_write_nowait(fd, line, length);
+		/* A pipe that polls writable takes PIPE_BUF bytes without blocking. */
+		if (put == -EOPNOTSUPP)
+			put = fence_write_some(fd, line, length < PIPE_BUF ? length : PIPE_BUF);
+		if (put == -EAGAIN || put == -EINTR)
+			(void)poll(NULL, 0, 1); /* not all that polls writable is */
+		else if (put < 0)
+			return (int)put;
+		else
+			line += put, length -= (size_t)put;
+	}
+	return 0;
+}
+
+int evidence_put(struct evidence_sink *sink, const char *line, size_t length, bool to_fd)
 {
 	int file_rc = sink->dir_fd < 0 ? 0 : replace(sink, line, length);
-	int fd_rc = sink->fd < 0 || !to_fd ? 0 : fence_write_full(sink->fd, line, length);
+	int fd_rc = sink->fd < 0 || !to_fd ? 0 : put_line(sink->fd, line, length);
 
+	/* Half a line may be there, to which another one must not be joined. */
+	if (fd_rc < 0)
+		fence_close_fd(&sink->fd);
 	return file_rc < 0 ? file_rc : fd_rc;
 }

@@ -56,7 +56,8 @@ struct evidence_sink {
 int evidence_sink_open(const char *path, int fd, struct evidence_sink *ret, struct fence_err *err);
 
 /* Puts one whole line: the file is replaced atomically, the descriptor gets the line
- * appended if `to_fd`. -errno; both are tried. */
-int evidence_put(const struct evidence_sink *sink, const char *line, size_t length, bool to_fd);
+ * appended if `to_fd`. -errno; both are tried. A descriptor that does not take the line
+ * within a second (-ETIMEDOUT), or at all, is closed. */
+int evidence_put(struct evidence_sink *sink, const char *line, size_t length, bool to_fd);
 
 #endif

@@ -51,7 +51,7 @@ int monitor_keep_only(const int *fds, size_t count)
 
 /* Passes records on until the monitor is gone. Each packet is one line, before which
  * one byte says whether it is for the descriptor too. */
-static void pass_records(const struct launch *launch, int link_fd, char *buf, size_t size_bytes)
+static void pass_records(struct launch *launch, int link_fd, char *buf, size_t size_bytes)
 {
 	for (;;) {
 		ssize_t got = fence_read_some(link_fd, buf, size_bytes);

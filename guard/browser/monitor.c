@@ -5,6 +5,7 @@
 #include <string.h>
 #include <sys/epoll.h>
 #include <sys/prctl.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
 #include "fence/clock.h"
@@ -14,8 +15,9 @@
 #include "guard/browser/ending.h"
 #include "guard/browser/monitor_int.h"
 
-#define GRACE_MS 300 /* for the browser's own children, after it */
-#define FLUSH_MS 200 /* for a client that does not read, at the end */
+#define GRACE_MS       300  /* for the browser's own children, after it */
+#define FLUSH_MS       200  /* for a client that does not read, at the end */
+#define LAST_RECORD_MS 3000 /* for the keeper to take the last record */
 
 enum { BROWSER_ENDED = 1 }; /* the loop's answer */
 
@@ -26,6 +28,7 @@ struct monitor {
 	struct fence_watch browser, exec, from, to, keeper;
 	struct fence_timer look;
 	bool has_executed, has_proof;
+	bool owes_record; /* the keeper was too busy to take it */
 	enum proof_state told_state;
 	struct proof proof;
 	struct tee tee;
@@ -67,6 +70,19 @@ static void fill_evidence(struct monitor *m)
 	evidence->stderr_dropped_bytes = m->tee.dropped_bytes;
 }
 
+/* A keeper that is busy, or stopped, must not keep us from looking: what it does not
+ * take at once it gets at a later look, and the last one with patience. */
+static void send_to_keeper(struct monitor *m, size_t length)
+{
+	struct pollfd ready = { .fd = m->fds->link_fd, .events = POLLOUT };
+	ssize_t sent;
+
+	if (m->launch->evidence.is_final)
+		(void)poll(&ready, 1, LAST_RECORD_MS);
+	sent = send(m->fds->link_fd, m->record, length, MSG_DONTWAIT | MSG_NOSIGNAL);
+	m->owes_record = sent < 0 && errno == EAGAIN;
+}
+
 /* Sends the record to the keeper. The descriptor gets a line only when the state is
  * new, and the last one. */
 static void send_record(struct monitor *m)
@@ -77,14 +93,15 @@ static void send_record(struct monitor *m)
 
 	fill_evidence(m);
 	to_fd = evidence->is_final || evidence->state != m->told_state;
-	m->told_state = evidence->state;
 	m->record[0] = to_fd ? '!' : '.';
 	fence_jsonw_init(&w, m->record + 1, sizeof(m->record) - 1);
 	evidence_write(evidence, &w);
 	if (w.overflow)
 		return;
 	w.buf[w.length_bytes++] = '\n';
-	(void)fence_write_full(m->fds->link_fd, m->record, w.length_bytes + 1);
+	send_to_keeper(m, w.length_bytes + 1);
+	if (!m->owes_record)
+		m->told_state = evidence->state;
 }
 
 /* --- proving ----------------------------------------------------------------------- */
@@ -106,7 +123,7 @@ static int look(void *arg)
 	if (state_of(m) == PROOF_WEAKENED && !m->launch->evidence.has_ended_browser) {
 		end_browser(m);
 		send_record(m);
-	} else if (rc == 1 && !proof_has_pending(&m->proof)) {
+	} else if (m->owes_record || (rc == 1 && !proof_has_pending(&m->proof))) {
 		send_record(m);
 	}
 	m->look.at_ms = rc == -ESRCH ? FENCE_NEVER : proof_next_ms(&m->proof, now_ms);

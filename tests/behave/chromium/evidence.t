@@ -23,6 +23,24 @@ done
 is "what a link names is untouched" "$(cat "$T/file")" kept
 is "nothing is made where a link leads" "$(ls "$T/none" 2>/dev/null)" ''
 
+# A reader that does not read: a pipe holds 16 pages; with one less the first line fits
+# and the last does not.
+mkfifo "$T/full" "$T/fuller"
+exec 7<>"$T/full"
+timeout 5 head -c 65536 /dev/zero >&7
+# shellcheck disable=SC2086
+exits "a full pipe for evidence stops the launch" 125 timeout 20 $it --fence-evidence-fd=7
+like "and one line says so" "$(cat "$T/err")" "fence-chromium: write evidence: *"
+exec 7<&-
+exec 7<>"$T/fuller"
+timeout 5 head -c 61440 /dev/zero >&7
+# shellcheck disable=SC2086
+exits "one that fills later does not hold the browser" 0 \
+	timeout 20 $it --fence-evidence-fd=7 --fence-evidence="$T/ev.json"
+ok "nor the two beside it" await -t 10 none "$T/ev.json"
+is "and the file has the last word" "$(value final "$T/ev.json")" true
+exec 7<&-
+
 umask 777
 # shellcheck disable=SC2086
 fence-chromium --fence-browser="$T/true"
