@@ -3,6 +3,8 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
+#include <linux/openat2.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -12,6 +14,7 @@
 #include <unistd.h>
 
 #include "fence/own.h"
+#include "fence/sys.h"
 
 #define NAME_LETTERS 8
 /* Chromium puts org.chromium.Chromium.XXXXXX/SingletonSocket below root/tmp, and a
@@ -20,6 +23,7 @@
 #define DEPTH_MAX  64
 #define FRESH_MAX  64 /* entries that a client may have put into a new profile */
 #define FRESH_DEEP 4
+#define LINKS_MAX  40
 
 /* --- the private root ------------------------------------------------------------- */
 
@@ -174,12 +178,15 @@ static int give(const struct hand_over *how, int fd)
 
 static int walk(struct hand_over *how, int fd, unsigned int depth);
 
+/* Never into another mount: what is mounted there is not the client's fresh folder,
+ * and has a place of its own elsewhere. */
 static int walk_entry(struct hand_over *how, int dir_fd, const char *name, unsigned int depth)
 {
-	owned_fd fd = openat(dir_fd, name, O_PATH | O_NOFOLLOW | O_CLOEXEC);
+	owned_fd fd = fence_openat2(dir_fd, name, O_PATH | O_NOFOLLOW | O_CLOEXEC, 0,
+				    RESOLVE_BENEATH | RESOLVE_NO_XDEV);
 
 	if (fd < 0)
-		return -errno;
+		return fd;
 	if (how->entries_left-- == 0 || depth == 0)
 		return -EPERM;
 	return walk(how, fd, depth - 1);
@@ -216,31 +223,116 @@ static int walk(struct hand_over *how, int fd, unsigned int depth)
 	return rc < 0 ? rc : give(how, fd);
 }
 
-/* Only below a folder of the caller's, or one like /tmp. */
-static int make_profile(const char *profile, const struct identity *identity)
+/* --- the way there ------------------------------------------------------------------- */
+
+/* Whoever owns a link decides where the path leads, so as root only links of our own
+ * and of root are followed; an owner of a folder on the way could move another one
+ * there, but none that he could not reach. */
+struct way {
+	char left[PATH_MAX]; /* what is still to be walked */
+	unsigned int links_left;
+};
+
+static int follow(struct way *way, int dir_fd, const char *name, const struct stat *st)
 {
-	char parent[4096];
-	size_t length = strlen(profile);
+	char text[PATH_MAX], joined[PATH_MAX];
+	ssize_t length = readlinkat(dir_fd, name, text, sizeof(text) - 1);
+	int joined_length;
+
+	if (length < 0)
+		return -errno;
+	if (way->links_left-- == 0)
+		return -ELOOP;
+	if (st->st_uid != 0 && st->st_uid != geteuid())
+		return -EPERM;
+	text[length] = '\0';
+	joined_length = snprintf(joined, sizeof(joined), "%s/%s", text, way->left);
+	if (joined_length < 0 || (size_t)joined_length >= sizeof(joined))
+		return -ENAMETOOLONG;
+	memcpy(way->left, joined, (size_t)joined_length + 1);
+	return 0;
+}
+
+/* Cuts the next name off. False: there is none. */
+static bool next_name(struct way *way, char ret_name[NAME_MAX + 1])
+{
+	size_t skip = strspn(way->left, "/");
+	size_t length = strcspn(way->left + skip, "/");
+
+	(void)snprintf(ret_name, NAME_MAX + 1, "%.*s", (int)length, way->left + skip);
+	memmove(way->left, way->left + skip + length, strlen(way->left + skip + length) + 1);
+	return length > 0;
+}
+
+/* Takes one step from `dir_fd`, or puts a link's text before what is left. */
+static int step(struct way *way, int *dir_fd, const char *name)
+{
+	owned_fd fd = openat(*dir_fd, name, O_PATH | O_NOFOLLOW | O_CLOEXEC);
+	bool is_absolute;
+	struct stat st;
+	int rc;
+
+	if (fd < 0 || fstat(fd, &st) < 0)
+		return -errno;
+	if (!S_ISLNK(st.st_mode)) {
+		fence_close_fd(dir_fd);
+		*dir_fd = fence_take_fd(&fd);
+		return S_ISDIR(st.st_mode) ? 0 : -ENOTDIR;
+	}
+	rc = follow(way, *dir_fd, name, &st);
+	is_absolute = rc == 0 && way->left[0] == '/';
+	if (!is_absolute)
+		return rc;
+	fence_close_fd(dir_fd);
+	*dir_fd = open("/", O_PATH | O_DIRECTORY | O_CLOEXEC);
+	return *dir_fd < 0 ? -errno : 0;
+}
+
+/* Opens the folder that holds the last name of `path`, which is not looked at. */
+static int open_parent(const char *path, int *ret_fd, char ret_name[NAME_MAX + 1])
+{
+	owned_fd fd = open(path[0] == '/' ? "/" : ".", O_PATH | O_DIRECTORY | O_CLOEXEC);
+	struct way way = { .links_left = LINKS_MAX };
+	size_t length = strlen(path), last;
+	char name[NAME_MAX + 1];
+	int rc = 0;
+
+	if (fd < 0)
+		return -errno;
+	while (length > 1 && path[length - 1] == '/')
+		length--;
+	for (last = length; last > 0 && path[last - 1] != '/'; last--)
+		;
+	if (length >= sizeof(way.left) || length - last > NAME_MAX)
+		return -ENAMETOOLONG;
+	(void)snprintf(ret_name, NAME_MAX + 1, "%.*s", (int)(length - last), path + last);
+	(void)snprintf(way.left, sizeof(way.left), "%.*s", (int)last, path);
+	while (rc == 0 && next_name(&way, name))
+		rc = step(&way, &fd, name);
+	if (rc == 0)
+		*ret_fd = fence_take_fd(&fd);
+	return rc;
+}
+
+/* Only in a folder of the caller's alone, or one like /tmp. */
+static int make_profile(int parent_fd, const char *name, const struct identity *identity)
+{
 	owned_fd fd = -1;
 	struct stat st;
 
-	while (length > 1 && profile[length - 1] == '/')
-		length--;
-	while (length > 0 && profile[length - 1] != '/')
-		length--;
-	if (length >= sizeof(parent))
-		return -ENAMETOOLONG;
-	(void)snprintf(parent, sizeof(parent), "%.*s", (int)length, profile);
-	if (stat(length > 0 ? parent : ".", &st) < 0)
+	if (fstat(parent_fd, &st) < 0)
 		return -errno;
-	if (st.st_uid != geteuid() && (st.st_mode & S_ISVTX) == 0)
-		return st.st_uid == identity->uid ? 0 : -EPERM;
-	if (mkdir(profile, 0700) < 0)
+	if ((st.st_mode & S_ISVTX) == 0) {
+		if (st.st_uid == identity->uid)
+			return 0; /* the browser makes it */
+		if (st.st_uid != geteuid() || (st.st_mode & (S_IWGRP | S_IWOTH)) != 0)
+			return -EPERM;
+	}
+	if (mkdirat(parent_fd, name, 0700) < 0)
 		return -errno;
-	fd = open(profile, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	fd = openat(parent_fd, name, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	if (fd < 0 || fstat(fd, &st) < 0)
 		return -errno;
-	/* Where others may write into the parent it could be another folder by now. */
 	if (!is_callers_own(&st))
 		return -EPERM;
 	return give(&(struct hand_over){ .identity = identity, .acts = true }, fd);
@@ -249,15 +341,19 @@ static int make_profile(const char *profile, const struct identity *identity)
 int folder_hand_over(const char *profile, const struct identity *identity)
 {
 	struct hand_over how = { .identity = identity, .entries_left = FRESH_MAX };
-	owned_fd fd = -1;
+	owned_fd parent_fd = -1, fd = -1;
+	char name[NAME_MAX + 1];
 	struct stat st;
 	int rc;
 
 	if (!identity->drops)
 		return 0;
-	fd = open(profile, O_PATH | O_NOFOLLOW | O_CLOEXEC);
+	rc = open_parent(profile, &parent_fd, name);
+	if (rc < 0)
+		return rc;
+	fd = openat(parent_fd, name, O_PATH | O_NOFOLLOW | O_CLOEXEC);
 	if (fd < 0)
-		return errno == ENOENT ? make_profile(profile, identity) : -errno;
+		return errno == ENOENT ? make_profile(parent_fd, name, identity) : -errno;
 	if (fstat(fd, &st) < 0)
 		return -errno;
 	if (!S_ISDIR(st.st_mode))

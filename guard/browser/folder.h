@@ -23,9 +23,10 @@ int folder_remove(const char *path);
 /* Makes the named profile the browser's own. A folder that is missing is made where the
  * caller may make it for itself alone. One of the caller's that is fresh (nothing in it
  * but a few plain files and folders, all the caller's, as clients prepare it) changes
- * its owner, entry by entry, through descriptors that follow no link. One that is the
- * browser's user's already stays as it is. Anything else is somebody's: -EPERM.
- * -ENOTDIR: no folder; other -errno. Without a drop nothing is done. */
+ * its owner, entry by entry, through descriptors that follow no link and enter no other
+ * mount. On the way to it only links of root's and the caller's are followed. One that is the
+ * browser's user's already stays as it is. Anything else is somebody's: -EPERM, or
+ * -EXDEV for a mount in it. -ENOTDIR: no folder; other -errno. Without a drop nothing is done. */
 int folder_hand_over(const char *profile, const struct identity *identity);
 
 #endif

@@ -159,7 +159,10 @@ static int hand_profile_over(struct start *s, struct fence_err *err)
 	if (rc == 0)
 		return 0;
 	if (rc == -EPERM)
-		fence_fail_why(err, rc, "it has somebody else's content", "profile folder %s",
+		fence_fail_why(err, rc, "it has, or is reached through, what is somebody else's",
+			       "profile folder %s", s->profile);
+	else if (rc == -EXDEV)
+		fence_fail_why(err, rc, "something is mounted in it", "profile folder %s",
 			       s->profile);
 	else
 		fence_fail(err, rc, "profile folder %s", s->profile);

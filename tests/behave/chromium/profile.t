@@ -47,6 +47,26 @@ if [ "$ROOT" = yes ]; then
 	is "and the file stays the caller's" "$(stat -c %u "$T/secret")" 0
 	ln -s "$T/fresh" "$T/link"
 	refused "a link to a folder is refused" "$T/link" profile_invalid
+	mkdir -m 755 "$T/foreign" "$T/ours" "$T/ours/profile" "$T/ours/Extensions"
+	ln -s "$T/ours" "$T/foreign/way"
+	is "our own link on the way is followed" "$(run "$T/foreign/way/profile")" wrote
+	mkdir "$T/ours/secret"
+	chown -h 1234 "$T/foreign" "$T/foreign/way"
+	refused "somebody else's link on the way is refused" "$T/foreign/way/secret"
+	refused "also to what is not there yet" "$T/foreign/way/none"
+	is "and what it leads to stays the caller's" "$(stat -c %u "$T/ours/secret")" 0
+	ln -s loop "$T/loop"
+	refused "a loop of links is refused" "$T/loop/profile"
+	mkdir -m 777 "$T/shared"
+	chmod 777 "$T/shared"
+	refused "one to be made where others can move it is refused" "$T/shared/new"
+	mkdir "$T/mounted" "$T/mounted/Default"
+	# shellcheck disable=SC2016
+	exits "one with a mount in it is refused" 77 unshare -m sh -c \
+		'mount --bind "$1/ours/Extensions" "$1/mounted/Default" && exec fence-chromium \
+		--fence-browser="$1/sh" -c "echo started" --user-data-dir="$1/mounted"' sh "$T"
+	is "and what is mounted stays the caller's" "$(stat -c %u "$T/ours/Extensions")" 0
+	is "and so does the folder" "$(stat -c %u "$T/mounted")" 0
 	mkdir -m 777 "$T/open"
 	chmod 777 "$T/open"
 	refused "one that everybody may write is refused" "$T/open"
