@@ -104,12 +104,20 @@ static int protect_hooks_path(struct guard_plan *plan, const char *work_tree, co
 	return rc;
 }
 
-/* What git registers in one of its folders. */
+/* A folder of git's, as a whole: a new commondir in it, or hooks where there were none,
+ * would make git run what the command wrote, and what does not exist cannot be pinned.
+ * Where it is writable by name, what there is of it. */
 static int protect_git_folder(struct guard_plan *plan, const char *work_tree, const char *folder,
 			      struct fence_err *err)
 {
-	int rc = protect_list(plan, folder, guard_protected_in_git, err);
+	const struct guard_op *op = guard_plan_nearest(plan, folder);
+	int rc = 0;
 
+	/* Not the root itself: whoever works in it means to. */
+	if (op != NULL && op->kind == GUARD_OP_RW && strcmp(op->path, folder) != 0)
+		rc = guard_plan_protect(plan, "/", folder, false, err);
+	if (rc == 0)
+		rc = protect_list(plan, folder, guard_protected_in_git, err);
 	if (rc == 0)
 		rc = protect_hooks_path(plan, work_tree, folder, "config", err);
 	return rc < 0 ? rc : protect_hooks_path(plan, work_tree, folder, "config.worktree", err);
@@ -167,6 +175,22 @@ static int protect_work_tree(struct guard_plan *plan, const char *root, struct f
 	return rc < 0 ? rc : protect_pointed(plan, root, folder, "commondir", "", common, err);
 }
 
+static bool has_entry(const char *folder, const char *name)
+{
+	struct guard_object entry = { .fd = -1 };
+	bool there = guard_resolve_quick(folder, name, NULL, &entry) == 0;
+
+	fence_close_fd(&entry.fd);
+	return there;
+}
+
+/* By what git itself knows one. */
+static bool is_bare(const char *folder)
+{
+	return has_entry(folder, "HEAD") && has_entry(folder, "objects") &&
+	       has_entry(folder, "refs");
+}
+
 static int protect_git(struct guard_plan *plan, const char *root, struct fence_err *err)
 {
 	char parent[PATH_MAX];
@@ -182,7 +206,7 @@ static int protect_git(struct guard_plan *plan, const char *root, struct fence_e
 	}
 	rc = guard_resolve_quick(root, ".git", NULL, &git);
 	if (guard_is_absent(rc, root, ".git"))
-		return 0;
+		return is_bare(root) ? protect_git_folder(plan, root, root, err) : 0;
 	if (rc < 0) {
 		fence_fail(err, rc, "look at %s/.git", root);
 		guard_hint_closed(rc, err);
@@ -192,7 +216,7 @@ static int protect_git(struct guard_plan *plan, const char *root, struct fence_e
 	if (!S_ISDIR(git.st.st_mode))
 		return protect_work_tree(plan, root, err);
 	/* By the name that git uses as well: a link on the way is pinned then. */
-	rc = guard_plan_protect(plan, root, ".git/hooks", false, err);
+	rc = guard_plan_protect(plan, root, ".git/config", false, err);
 	return rc < 0 ? rc : protect_git_folder(plan, root, git.path, err);
 }
 

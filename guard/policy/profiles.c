@@ -44,6 +44,7 @@ const char *const guard_protected_in_git[] = {
 	"hooks",
 	"config",
 	"config.worktree",
+	"commondir",
 	NULL,
 };
 

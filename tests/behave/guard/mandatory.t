@@ -8,12 +8,19 @@ for f in .git/config .git/hooks/pre-commit .git/index .claude/settings.json .cla
 	echo old >"$f"
 done
 
-says "control: another file of .git can be written" ok -- guard_try write .git/index
+says "control: what is not git's can be written" ok -- sh -c ': >plain; guard_try write plain'
+says ".git takes no changes" EROFS -- guard_try write .git/index
+says "control: unless it is named" ok --rw .git -- guard_try write .git/index
+exits "nor anything new that would lead git elsewhere" 2 guard -- sh -c 'echo ../evil >.git/commondir'
 for f in .git/config .git/hooks/pre-commit .claude/settings.json .claude/settings.local.json \
 	.gemini/settings.json .cursor/hooks.json .codex/config.toml opencode.json; do
 	says "$f cannot be written" EROFS -- guard_try write "$f"
 done
+for f in .git/config .git/hooks/pre-commit; do
+	says "$f cannot, also where .git is named" EROFS --rw .git -- guard_try write "$f"
+done
 says ".git cannot be renamed" EBUSY -- guard_try rename .git g
+says "nor where it is named" EBUSY --rw .git -- guard_try rename .git g
 exits "the hooks cannot be replaced" 0 guard -- \
 	sh -c 'mv .git g 2>/dev/null; mkdir -p .git/hooks; echo x >.git/hooks/pre-commit; true'
 is "the host has its hook" "$(cat .git/hooks/pre-commit)" old
@@ -21,6 +28,21 @@ says "naming one with --rw opens it" ok --rw .git/hooks -- guard_try write .git/
 exits "no repository, no complaint" 0 guard --cwd .cursor -- true
 says "the repository's own folder as the root: its hooks stay" EROFS --cwd .git -- \
 	guard_try write hooks/pre-commit
+
+mkdir -p bare/hooks bare/objects bare/refs
+for f in bare/HEAD bare/config bare/hooks/update; do
+	echo old >"$f"
+done
+says "a bare repository's hooks stay" EROFS --cwd bare -- guard_try write hooks/update
+says "and its configuration" EROFS --cwd bare -- guard_try write config
+says "the rest of it can be written" ok --cwd bare -- guard_try write HEAD
+
+# Hooks and settings of a repository that has its folder elsewhere, by a link.
+mkdir -p linked/store/hooks
+echo old >linked/store/config
+ln -s store linked/.git
+says "through a link .git is protected where it is" EROFS --cwd linked -- guard_try write store/config
+says "and the link stays" EBUSY --cwd linked -- guard_try rename .git gone
 
 # A work tree: .git is a file that names a folder of the main repository.
 mkdir -p main/.git/worktrees/wt main/.git/hooks wt
