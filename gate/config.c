@@ -223,7 +223,6 @@ static void warn_pipe(struct fence_yaml *yaml, const struct gate_stage *stage,
 static void stage_command(void *arg, struct fence_yaml *yaml, const struct fence_yaml_node *value)
 {
 	struct gate_stage *stage = arg;
-	size_t argc = 0;
 
 	if (value->count == 0 || value->count > GATE_MAX_ARGS) {
 		fence_yaml_fault(yaml, value->line, value->column,
@@ -240,15 +239,16 @@ static void stage_command(void *arg, struct fence_yaml *yaml, const struct fence
 			fence_yaml_fault(yaml, item->line, item->column,
 					 "a word of \"command\" must be a scalar, not %s",
 					 fence_yaml_kind_name(item->kind));
-			return;
+		} else {
+			warn_ambiguous(yaml, item);
+			/* execve wants char *, and writes nothing. */
+			stage->argv[stage->argc++] = (char *)(uintptr_t)item->text;
 		}
-		warn_ambiguous(yaml, item);
-		/* execve wants char *, and writes nothing. */
-		stage->argv[argc++] = (char *)(uintptr_t)item->text;
 	}
-	stage->argc = argc;
-	if (!stage->argv[0] || !stage->argv[0][0])
-		fault_at(yaml, value, "the first word of \"command\" is empty");
+	if (stage->argc != value->count)
+		return;
+	if (!stage->argv[0][0])
+		fault_at(yaml, value->first, "the first word of \"command\" is empty");
 	warn_pipe(yaml, stage, value);
 }
 

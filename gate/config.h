@@ -14,10 +14,9 @@
 #include "fence/conf/yaml.h"
 #include "fence/err.h"
 
-#define GATE_MAX_STAGES	 1024
+#define GATE_MAX_STAGES	 1024 /* and names in one list */
 #define GATE_MAX_GATES	 256
 #define GATE_MAX_ARGS	 4096
-#define GATE_MAX_NAMES	 256 /* needs of a stage, names of an environment */
 #define GATE_ID_BYTES	 64
 #define GATE_TIMEOUT_MS	 ((int64_t)10 * 60 * 1000)
 #define GATE_TIMEOUT_MAX ((int64_t)24 * 60 * 60 * 1000)
@@ -73,7 +72,6 @@ struct gate_config {
 	size_t stage_count;
 	struct gate_gate *gates;
 	size_t gate_count;
-	bool has_cycle;
 };
 
 /* Reads and checks. 0 also when there are faults: then config->yaml->error_total

@@ -42,15 +42,27 @@ static void refuse_twice(struct fence_yaml *yaml, const char *what, struct id_ro
 					 rows[i].id, rows[i].line, rows[i - 1].line);
 }
 
+/* The id that was probably meant, or NULL. Each costs up to 1,024 comparisons, so none is
+ * looked for once more faults were found than are shown. */
+static const char *nearest_id(const struct fence_yaml *yaml, const char *text,
+			      const struct id_row *rows, size_t count)
+{
+	const char *ids[GATE_MAX_STAGES];
+
+	if (yaml->error_total >= FENCE_YAML_MAX_FAULTS)
+		return NULL;
+	for (size_t i = 0; i < count; i++)
+		ids[i] = rows[i].id;
+	return fence_nearest(text, ids, count);
+}
+
 static void resolve(struct gate_config *config, struct gate_names *names, const char *what,
 		    const struct id_row *rows, size_t count)
 {
 	for (size_t i = 0; i < names->count; i++) {
 		struct gate_name *name = &names->at[i];
 		const struct id_row *row = NULL;
-		const char *ids[64];
 		const char *nearest;
-		size_t known = 0;
 
 		if (count > 0)
 			row = bsearch(name->text, rows, count, sizeof(*rows), compare_word);
@@ -59,9 +71,7 @@ static void resolve(struct gate_config *config, struct gate_names *names, const 
 			name->index = row->index;
 			continue;
 		}
-		for (size_t k = 0; k < count && known < 64; k++)
-			ids[known++] = rows[k].id;
-		nearest = fence_nearest(name->text, ids, known);
+		nearest = nearest_id(config->yaml, name->text, rows, count);
 		if (nearest)
 			fence_yaml_fault(config->yaml, name->line, name->column,
 					 "%s unknown stage \"%s\"; did you mean \"%s\"", what,
@@ -113,7 +123,6 @@ static void report_cycle(struct walk *walk, const struct gate_name *closing)
 	fence_text_add(&text, "%s", closing->text);
 	fence_yaml_fault(walk->config->yaml, closing->line, closing->column,
 			 "needs go in a circle: %s%s", words, text.truncated ? "..." : "");
-	walk->config->has_cycle = true;
 }
 
 static void enter(struct walk *walk, size_t stage)

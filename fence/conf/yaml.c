@@ -420,7 +420,8 @@ static void place_of_offset(const char *text, size_t offset, unsigned int *ret_l
 	unsigned int line = 1, column = 1;
 
 	for (size_t i = 0; i < offset; i++) {
-		column++;
+		/* Columns are characters, as in libyaml's own marks. */
+		column += ((unsigned char)text[i] & 0xc0) != 0x80;
 		if (text[i] == '\n') {
 			line++;
 			column = 1;
@@ -444,8 +445,11 @@ static int take_parser_error(struct builder *b, const char *text, size_t size_by
 				parser->problem_offset < size_bytes ? parser->problem_offset
 								    : size_bytes,
 				&line, &column);
+	/* An unclosed bracket is noticed only where something else follows. */
 	if (parser->context)
-		fence_yaml_fault(b->yaml, line, column, "%s, %s", problem, parser->context);
+		fence_yaml_fault(b->yaml, line, column, "%s, %s that begins at %zu:%zu", problem,
+				 parser->context, parser->context_mark.line + 1,
+				 parser->context_mark.column + 1);
 	else
 		fence_yaml_fault(b->yaml, line, column, "%s", problem);
 	return STOP;
@@ -482,6 +486,11 @@ int fence_yaml_parse(const char *text, size_t size_bytes, struct fence_yaml **re
 	b.yaml = calloc(1, sizeof(*b.yaml));
 	if (!b.yaml)
 		return -ENOMEM;
+	/* Told the encoding, libyaml takes a byte order mark for text. */
+	if (size_bytes >= 3 && memcmp(text, "\xef\xbb\xbf", 3) == 0) {
+		text += 3;
+		size_bytes -= 3;
+	}
 	find_tabs(b.yaml, text, size_bytes);
 	if (!yaml_parser_initialize(&b.parser)) {
 		fence_yaml_free(b.yaml);
@@ -551,6 +560,13 @@ const char *fence_yaml_kind_name(enum fence_yaml_kind kind)
 	return names[kind];
 }
 
+/* Nothing at all after a key or a dash is an empty scalar to YAML; people call it
+ * empty. */
+static const char *what_it_is(const struct fence_yaml_node *node)
+{
+	return node->plain && !node->text[0] ? "empty" : fence_yaml_kind_name(node->kind);
+}
+
 #define NEAREST_KEYS 64
 
 static void refuse_unknown(struct fence_yaml *yaml, const struct fence_yaml_node *value,
@@ -591,10 +607,7 @@ static void take_entry(struct fence_yaml *yaml, const struct fence_yaml_node *va
 	}
 	if (row->kind != FENCE_YAML_ANY && row->kind != value->kind) {
 		fence_yaml_fault(yaml, value->line, value->column, "\"%s\" must be %s, not %s",
-				 row->name, fence_yaml_kind_name(row->kind),
-				 value->plain && !value->text[0]
-					 ? "empty"
-					 : fence_yaml_kind_name(value->kind));
+				 row->name, fence_yaml_kind_name(row->kind), what_it_is(value));
 		return;
 	}
 	row->take(arg, yaml, value);
@@ -613,7 +626,7 @@ void fence_yaml_take(struct fence_yaml *yaml, const struct fence_yaml_node *node
 {
 	if (node->kind != FENCE_YAML_MAPPING) {
 		fence_yaml_fault(yaml, node->line, node->column, "%s must be a mapping, not %s",
-				 what, fence_yaml_kind_name(node->kind));
+				 what, what_it_is(node));
 		return;
 	}
 	for (const struct fence_yaml_node *at = node->first; at; at = at->next)

@@ -283,6 +283,39 @@ static void a_thousand_stages_in_a_row_are_no_cycle(void **state)
 	gate_config_free(&config);
 }
 
+static void every_bad_word_of_a_command_is_named(void **state)
+{
+	struct gate_config config;
+
+	(void)state;
+	parse("version: 1\nstages:\n  - {id: a, command: [x, [y], {z: 1}, ok]}\n  -\n" GATE,
+	      &config);
+	assert_int_equal(config.yaml->error_total, 3);
+	assert_int_equal(config.yaml->faults[0].column, 26);
+	assert_int_equal(config.yaml->faults[1].column, 31);
+	assert_string_equal(config.yaml->faults[2].text, "a stage must be a mapping, not empty");
+	gate_config_free(&config);
+}
+
+static void the_nearest_of_many_stages_is_found(void **state)
+{
+	static char text[8192];
+	struct gate_config config;
+	size_t at = (size_t)snprintf(text, sizeof(text), "version: 1\nstages:\n");
+
+	(void)state;
+	for (int i = 0; i < 100; i++)
+		at += (size_t)snprintf(text + at, sizeof(text) - at,
+				       "  - {id: other%d, command: [\"true\"]}\n", i);
+	(void)snprintf(text + at, sizeof(text) - at,
+		       STAGE("zebra") "gates: [{id: full, stages: [zebar]}]\n");
+	parse(text, &config);
+	assert_int_equal(config.yaml->error_total, 1);
+	assert_string_equal(config.yaml->faults[0].text,
+			    "names the unknown stage \"zebar\"; did you mean \"zebra\"");
+	gate_config_free(&config);
+}
+
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
@@ -300,6 +333,8 @@ int main(void)
 		cmocka_unit_test(a_command_is_words_never_a_shell_line),
 		cmocka_unit_test(the_version_is_checked),
 		cmocka_unit_test(a_thousand_stages_in_a_row_are_no_cycle),
+		cmocka_unit_test(every_bad_word_of_a_command_is_named),
+		cmocka_unit_test(the_nearest_of_many_stages_is_found),
 	};
 
 	return cmocka_run_group_tests_name("gate/config", tests, NULL, NULL);

@@ -303,6 +303,33 @@ static void only_respelt_scalars_are_ambiguous(void **state)
 	assert_false(fence_yaml_is_ambiguous(&node));
 }
 
+static void a_byte_order_mark_is_skipped(void **state)
+{
+	struct fence_yaml *yaml = parse("\xef\xbb\xbf"
+					"a: 1\nb: 2\n");
+
+	(void)state;
+	assert_int_equal(yaml->error_total, 0);
+	assert_string_equal(yaml->root->first->key, "a");
+	assert_int_equal(yaml->root->first->key_column, 1);
+	fence_yaml_free(yaml);
+	FAULTS("\xef\xbb\xbf", "f:1:1: the file is empty");
+}
+
+static void an_unclosed_bracket_names_where_it_was_opened(void **state)
+{
+	(void)state;
+	FAULTS("a:\n  - [x, y\nb: 1\n",
+	       "f:3:2: did not find expected ',' or ']', while parsing a flow sequence that begins "
+	       "at 2:5");
+}
+
+static void columns_are_characters(void **state)
+{
+	(void)state;
+	FAULTS("# \xc3\xa9\xc3\xa9 \xff\n", "f:1:6: invalid leading UTF-8 octet");
+}
+
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
@@ -327,6 +354,9 @@ int main(void)
 		cmocka_unit_test(a_key_of_a_later_version_says_so),
 		cmocka_unit_test(a_missing_key_and_a_wrong_kind_are_named),
 		cmocka_unit_test(only_respelt_scalars_are_ambiguous),
+		cmocka_unit_test(a_byte_order_mark_is_skipped),
+		cmocka_unit_test(an_unclosed_bracket_names_where_it_was_opened),
+		cmocka_unit_test(columns_are_characters),
 	};
 
 	return cmocka_run_group_tests_name("fence/conf/yaml", tests, NULL, NULL);
