@@ -54,13 +54,13 @@ tap_done=no
 tap_end() {
 	tap_status=$?
 	trap - EXIT INT TERM HUP
+	# Before anything that forks: a shell that cannot fork any more ends with status 2.
+	[ "$tap_done" = yes ] ||
+		echo "Bail out! ${0##*/} ended before done_testing (status $tap_status)"
 	eval "$tap_later"
 	chmod -R u+rwx "$T" 2>/dev/null
 	rm -rf "$T"
-	if [ "$tap_done" = no ]; then
-		echo "Bail out! $(basename "$0") ended before done_testing (status $tap_status)"
-		exit 1
-	fi
+	[ "$tap_done" = yes ] || exit 1
 	[ "$tap_failed" = 0 ] || exit 1
 	exit 0
 }
