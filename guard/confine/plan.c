@@ -375,8 +375,8 @@ static int add_structure(struct guard_plan *plan, struct fence_err *err)
 		if (rc < 0)
 			return rc;
 	}
-	/* Never all of it by accident. */
-	if (strcmp(plan->cwd, "/") == 0)
+	/* Never all of it by accident, nor the machine itself. */
+	if (strcmp(plan->cwd, "/") == 0 || guard_path_within(plan->cwd, "/sys"))
 		return 0;
 	rc = guard_resolve_quick("/", plan->cwd, NULL, &object);
 	if (rc < 0)

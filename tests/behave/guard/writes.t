@@ -97,6 +97,8 @@ like "which is said" "$(cat "$T/err")" "fence-guard: /dev cannot be named: *"
 exits "nor can it be the working directory: the one inside is another" 125 sh -c \
 	'cd /proc && exec fence-guard exec -- true'
 like "which is said, too" "$(cat "$T/err")" "fence-guard: enter the working directory /proc: another folder*--cwd"
+exits "/sys as the working directory is only read" 0 guard --cwd /sys/kernel -- \
+	sh -c 'mkdir fence 2>&1 | grep -q "Read-only file system"'
 exits "nor may two rules contradict each other" 125 guard --rw sub --deny sub -- true
 like "which is said" "$(cat "$T/err")" "*contradict*"
 done_testing
