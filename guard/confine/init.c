@@ -259,9 +259,9 @@ static int watch(struct init *init)
 	return rc < 0 ? rc : fence_loop_add(&init->loop, &init->sock_watch, init->sock, EPOLLIN);
 }
 
-/* Every rule holds a descriptor or two while the view is made; the soft limit is
- * meant for the command, which gets it back. */
-#define RULES_WITHIN_LIMIT 100
+/* Every rule holds two descriptors while the view is made, and two for each folder
+ * that is pinned for it; the soft limit is meant for the command, which gets it back. */
+#define RULES_WITHIN_LIMIT 10
 
 static int apply(struct guard_confine *confine, const char **stage, struct fence_err *err)
 {

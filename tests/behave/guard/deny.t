@@ -41,6 +41,17 @@ ulimit -S -n 200
 says "three hundred are as good as one, also with few descriptors" "300 200" "$@" -- \
 	sh -c 'echo $(for f in many*; do cat "$f" 2>&1; done | grep -c "Permission denied") $(ulimit -n)'
 rm -f many*
+i=0
+set --
+while [ $i -lt 50 ]; do
+	mkdir -p "many/$i/deep"
+	echo secret >"many/$i/deep/file"
+	set -- "$@" --deny "many/$i/deep/file"
+	i=$((i + 1))
+done
+says "and fifty in as many folders, each of which is pinned" "50 200" "$@" -- \
+	sh -c 'echo $(for f in many/*/deep/file; do cat "$f" 2>&1; done | grep -c "Permission denied") $(ulimit -n)'
+rm -rf many
 
 for name in "a b" "a${newline}b" 'a\b' '-rf' "$(printf 'caf\351')"; do
 	echo secret >"./$name"
