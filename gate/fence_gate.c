@@ -175,9 +175,13 @@ static void print_faults(const struct fence_yaml *yaml, const char *path)
 		length = snprintf(line, sizeof(line), "%s: %s\n", PROGRAM, fault);
 		(void)fence_write_full(STDERR_FILENO, line, (size_t)length);
 	}
-	if (total > yaml->fault_count)
-		(void)dprintf(STDERR_FILENO, "%s: %s: and %zu more faults\n", PROGRAM, path,
-			      total - yaml->fault_count);
+	if (total > yaml->fault_count) {
+		struct fence_err more = { 0 };
+
+		(void)fence_fail_why(&more, -EBADMSG, "more faults than are shown", "%s", path);
+		(void)fence_hint(&more, "mend these; %zu more are left", total - yaml->fault_count);
+		complain(&more);
+	}
 }
 
 /* --- what the verbs share --------------------------------------------------------------- */
@@ -259,12 +263,16 @@ static int choose(const struct gate_config *config, const char *operand,
 	return complain_and(EXIT_USAGE, &err);
 }
 
-/* A plan whose every stage can be given its environment. */
-static int make_plan(const struct gate_config *config, const struct gate_gate *gate,
-		     struct gate_plan *ret)
+/* The plan of the named gate, whose every stage can be given its environment. Returns an
+ * exit status, or -1 to go on. */
+static int make_plan(const struct gate_config *config, const char *operand, struct gate_plan *ret)
 {
+	const struct gate_gate *gate;
 	struct fence_err err = { 0 };
+	int status = choose(config, operand, &gate);
 
+	if (status >= 0)
+		return status;
 	if (gate_plan_make(config, gate, ret) < 0) {
 		(void)fence_fail(&err, -ENOMEM, "plan gate %s", gate->id);
 		return complain_and(EXIT_INTERNAL, &err);
@@ -303,13 +311,10 @@ static int verb_list(const struct conf *conf, const struct gate_config *config, 
 
 static int verb_plan(const struct conf *conf, const struct gate_config *config, const char *operand)
 {
-	const struct gate_gate *gate;
 	struct fence_err err = { 0 };
 	struct gate_plan plan;
-	int status = choose(config, operand, &gate);
+	int status = make_plan(config, operand, &plan);
 
-	if (status < 0)
-		status = make_plan(config, gate, &plan);
 	if (status >= 0)
 		return status;
 	if (gate_plan_print(&plan, environ, STDOUT_FILENO, conf->json, &err) < 0)
@@ -324,8 +329,8 @@ static unsigned int processors(void)
 {
 	cpu_set_t set;
 
-	/* More than 1,024 processors do not fit; then one stage at a time is not
-	 * right, but the most that we do at once is. */
+	/* It fails where there are more processors than the set has room for, 1,024:
+	 * more than stages that run at once in any case. */
 	if (sched_getaffinity(0, sizeof(set), &set) < 0)
 		return GATE_MAX_JOBS;
 	return CPU_COUNT(&set) < GATE_MAX_JOBS ? (unsigned int)CPU_COUNT(&set) : GATE_MAX_JOBS;
@@ -374,12 +379,9 @@ static int run_plan(const struct conf *conf, const struct gate_plan *plan)
 
 static int verb_run(const struct conf *conf, const struct gate_config *config, const char *operand)
 {
-	const struct gate_gate *gate;
 	struct gate_plan plan;
-	int status = choose(config, operand, &gate);
+	int status = make_plan(config, operand, &plan);
 
-	if (status < 0)
-		status = make_plan(config, gate, &plan);
 	if (status >= 0)
 		return status;
 	status = run_plan(conf, &plan);
@@ -387,8 +389,7 @@ static int verb_run(const struct conf *conf, const struct gate_config *config, c
 	return status;
 }
 
-/* --- main ----------------------------------------------------------------------------------------
- */
+/* --- main ------------------------------------------------------------------------------------ */
 
 static const struct {
 	const struct fence_cli *cli;

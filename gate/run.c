@@ -527,8 +527,7 @@ static int run_stages(struct run *run, struct fence_err *err)
 	return rc < 0 ? rc : 0;
 }
 
-/* --- judging and writing down ------------------------------------------------------------------
- */
+/* --- judging and writing down ---------------------------------------------------------------- */
 
 static int judge(const struct run *run, struct gate_verdict *ret, struct fence_err *err)
 {

@@ -83,6 +83,18 @@ is "so is a file over 256 KiB" "$(faults)" \
 	"fence-gate: read gates.yaml: larger than 256 KiB
 exit 65"
 
+# More faults than are shown, in a file whose name would act on a terminal.
+name=$(printf 'a\033]0;b')
+{
+	printf 'version: 1\nstages: []\ngates:\n'
+	seq 100 | sed 's/.*/  - {id: g&, stages: [none&]}/'
+} >"$name"
+exits "more faults than are shown" 65 fence-gate check --config "$name"
+is "the last line counts the rest" "$(tail -n 1 "$T/err")" \
+	"fence-gate: a\\x1b]0;b: more faults than are shown; mend these; $((101 - $(wc -l <"$T/err"))) more are left"
+is "and nothing acts on a terminal" "$(tr -cd '\033' <"$T/err" | wc -c)" 0
+rm "$name"
+
 printf 'version: 1\nstages:\n\t- id: a\n' >gates.yaml
 like "a tab is named" "$(faults)" \
 	"fence-gate: gates.yaml:3:1: a tab in the indentation; use spaces*exit 65"
