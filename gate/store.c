@@ -14,16 +14,20 @@
 #include "fence/sys.h"
 #include "gate/config.h"
 
-/* The folder, made if need be. */
-static int enter(int dir_fd, const char *name, int *ret_fd, struct fence_err *err)
+/* The folder, made if need be; `path` is what it is called in words. */
+static int enter(int dir_fd, const char *name, const char *path, int *ret_fd, struct fence_err *err)
 {
 	int fd;
 
 	if (mkdirat(dir_fd, name, 0700) < 0 && errno != EEXIST)
-		return fence_fail(err, -errno, "make folder %s", name);
+		return fence_fail(err, -errno, "make folder %s", path);
 	fd = openat(dir_fd, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	if (fd < 0 && errno == ENOTDIR) { /* a link, too */
+		(void)fence_fail(err, -ENOTDIR, "open folder %s", path);
+		return fence_hint(err, "records go into a folder and through no link; remove it");
+	}
 	if (fd < 0)
-		return fence_fail(err, -errno, "open folder %s", name);
+		return fence_fail(err, -errno, "open folder %s", path);
 	*ret_fd = fd;
 	return 0;
 }
@@ -63,12 +67,13 @@ static int make_run(int runs_fd, struct gate_store *store, struct fence_err *err
 
 		if (rc < 0)
 			return fence_fail(err, rc, "random number");
+		(void)snprintf(store->path, sizeof(store->path), ".fence/runs/%s", store->id);
 		if (mkdirat(runs_fd, store->id, 0700) == 0)
-			return enter(runs_fd, store->id, &store->run_fd, err);
+			return enter(runs_fd, store->id, store->path, &store->run_fd, err);
 		if (errno != EEXIST)
-			return fence_fail(err, -errno, "make folder .fence/runs/%s", store->id);
+			return fence_fail(err, -errno, "make folder %s", store->path);
 	}
-	return fence_fail(err, -EEXIST, "make folder .fence/runs/%s", store->id);
+	return fence_fail(err, -EEXIST, "make folder %s", store->path);
 }
 
 int gate_store_open(int root_fd, struct gate_store *ret, struct fence_err *err)
@@ -78,16 +83,15 @@ int gate_store_open(int root_fd, struct gate_store *ret, struct fence_err *err)
 	owned_fd runs_fd = -1;
 	int rc;
 
-	rc = enter(root_fd, ".fence", &fence_fd, err);
+	rc = enter(root_fd, ".fence", ".fence", &fence_fd, err);
 	if (rc == 0)
 		rc = ignore_in_git(fence_fd, err);
 	if (rc == 0)
-		rc = enter(fence_fd, "runs", &runs_fd, err);
+		rc = enter(fence_fd, "runs", ".fence/runs", &runs_fd, err);
 	if (rc == 0)
 		rc = make_run(runs_fd, &store, err);
 	if (rc < 0)
 		return rc;
-	(void)snprintf(store.path, sizeof(store.path), ".fence/runs/%s", store.id);
 	*ret = store;
 	return 0;
 }

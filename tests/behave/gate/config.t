@@ -140,6 +140,13 @@ ln -s ../elsewhere linked/.fence
 exits "records do not go through a link" 70 fence-gate run all --config linked/gates.yaml
 like "that says so" "$(cat "$T/err")" "fence-gate: open folder .fence: *"
 is "and nothing was written there" "$(ls -A elsewhere)" ""
+rm linked/.fence
+mkdir linked/.fence
+ln -s ../../elsewhere linked/.fence/runs
+exits "nor through one below it" 70 fence-gate run all --config linked/gates.yaml
+is "that says which, and what to do" "$(cat "$T/err")" \
+	"fence-gate: open folder .fence/runs: Not a directory; records go into a folder and through no link; remove it"
+is "nothing was written there either" "$(ls -A elsewhere)" ""
 
 exits "a missing PATH is an error" 65 env -u PATH "$BIN/fence-gate" run all
 like "that says so" "$(cat "$T/err")" "fence-gate: environment of stage a: PATH is not set; *"
