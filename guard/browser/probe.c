@@ -288,11 +288,26 @@ static void check_files(const struct child *child, const struct probe_plan *plan
 	must(child, PROBE_PROFILE, check_profile(plan->profile));
 }
 
-static void run_child(int report_fd, const struct probe_plan *plan)
+/* Tells of the root, and keeps it until somebody else does: a parent that is killed
+ * before the monitor runs must not leave it behind. */
+static void make_and_hold_root(const struct child *child, const struct probe_plan *plan,
+			       int hold_fd)
 {
 	struct report done = { .step = PROBE_STEPS };
+	char byte;
+
+	(void)umask(077); /* one without our own bits would leave a root that cannot be entered */
+	must(child, PROBE_ROOT, folder_make_root(plan->tmp, done.root));
+	if (fence_write_full(child->report_fd, &done, sizeof(done)) < 0 ||
+	    fence_read_full(hold_fd, &byte, 1) < 0)
+		(void)folder_remove(done.root);
+}
+
+static void run_child(int report_fd, int hold_fd, const struct probe_plan *plan)
+{
 	struct child child = { .report_fd = report_fd };
 
+	(void)setsid(); /* who kills the parent's whole group must not get the root's keeper */
 	must(&child, PROBE_BECOME, identity_become(&plan->identity));
 	/* A process that changed its uid belongs to root in /proc, and could not write
 	 * its own maps; the browser, which executes after the change, can. */
@@ -304,9 +319,7 @@ static void run_child(int report_fd, const struct probe_plan *plan)
 		       try_layers))
 		_exit(1);
 	check_files(&child, plan);
-	(void)umask(077); /* one without our own bits would leave a root that cannot be entered */
-	must(&child, PROBE_ROOT, folder_make_root(plan->tmp, done.root));
-	must(&child, PROBE_ROOT, fence_write_full(report_fd, &done, sizeof(done)));
+	make_and_hold_root(&child, plan, hold_fd);
 	_exit(0);
 }
 
@@ -321,30 +334,59 @@ static int refuse(const struct report *report, enum reason *ret_reason, struct f
 	return -EACCES;
 }
 
-int probe_run(const struct probe_plan *plan, char ret_root[FOLDER_ROOT_MAX],
-	      enum reason *ret_reason, struct fence_err *err)
+static int make_pipe(int *ret_read_fd, int *ret_write_fd)
 {
-	owned_fd read_fd = -1, write_fd = -1;
-	struct report report;
-	struct fence_exit how;
-	int fds[2], rc;
-	pid_t pid;
+	int fds[2];
 
 	if (pipe2(fds, O_CLOEXEC) < 0)
-		return fence_fail(err, -errno, "make a pipe");
-	read_fd = fds[0];
-	write_fd = fds[1];
-	rc = fence_spawn_fork(0, &pid, NULL);
+		return -errno;
+	*ret_read_fd = fds[0];
+	*ret_write_fd = fds[1];
+	return 0;
+}
+
+int probe_run(const struct probe_plan *plan, char ret_root[FOLDER_ROOT_MAX],
+	      struct probe_hold *ret_hold, enum reason *ret_reason, struct fence_err *err)
+{
+	owned_fd read_fd = -1, write_fd = -1, hold_read_fd = -1, hold_fd = -1;
+	struct report report;
+	pid_t pid;
+	int rc = make_pipe(&read_fd, &write_fd);
+
 	if (rc == 0)
-		run_child(write_fd, plan);
+		rc = make_pipe(&hold_read_fd, &hold_fd);
+	if (rc < 0)
+		return fence_fail(err, rc, "make a pipe");
+	rc = fence_spawn_fork(0, &pid, NULL);
+	if (rc == 0) {
+		fence_close_fd(&hold_fd);
+		fence_close_fd(&read_fd);
+		run_child(write_fd, hold_read_fd, plan);
+	}
 	if (rc < 0)
 		return fence_fail(err, rc, "fork the probe");
 	fence_close_fd(&write_fd);
 	rc = fence_read_full(read_fd, &report, sizeof(report));
-	if (fence_reap_wait(pid, &how, NULL) < 0 || rc < 0)
+	*ret_hold = (struct probe_hold){ .pid = pid, .fd = fence_take_fd(&hold_fd) };
+	if (rc == 0 && report.step == PROBE_STEPS) {
+		memcpy(ret_root, report.root, FOLDER_ROOT_MAX);
+		return 0;
+	}
+	probe_release(ret_hold, false);
+	if (rc < 0)
 		return fence_fail_why(err, -EIO, "ended without an answer", "probe the sandbox");
-	if (report.step != PROBE_STEPS)
-		return refuse(&report, ret_reason, err);
-	memcpy(ret_root, report.root, FOLDER_ROOT_MAX);
-	return 0;
+	return refuse(&report, ret_reason, err);
+}
+
+void probe_release(struct probe_hold *hold, bool is_kept)
+{
+	struct fence_exit how;
+
+	if (hold->pid == 0)
+		return;
+	if (is_kept)
+		(void)fence_write_full(hold->fd, "k", 1);
+	fence_close_fd(&hold->fd);
+	(void)fence_reap_wait(hold->pid, &how, NULL);
+	hold->pid = 0;
 }

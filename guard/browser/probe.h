@@ -6,6 +6,7 @@
 #define GUARD_BROWSER_PROBE_H
 
 #include <stdbool.h>
+#include <sys/types.h>
 
 #include "fence/err.h"
 #include "guard/browser/folder.h"
@@ -49,10 +50,21 @@ struct probe_plan {
 	const char *tmp;     /* TMPDIR or NULL */
 };
 
-/* 0: all of it works, and the private root was made: its path is in `ret_root`.
- * -EACCES: refused, for `ret_reason`, with words in `err`. Other -errno: the probe
- * itself failed. The caller has no other children. */
+/* A process that removes the root when we end, or release it so, before anybody else
+ * sees to that. */
+struct probe_hold {
+	pid_t pid; /* 0: none */
+	int fd;
+};
+
+/* 0: all of it works, and the private root was made: its path is in `ret_root`, and
+ * `ret_hold` is the caller's to release. -EACCES: refused, for `ret_reason`, with words
+ * in `err`. Other -errno: the probe itself failed. */
 int probe_run(const struct probe_plan *plan, char ret_root[FOLDER_ROOT_MAX],
-	      enum reason *ret_reason, struct fence_err *err);
+	      struct probe_hold *ret_hold, enum reason *ret_reason, struct fence_err *err);
+
+/* `is_kept`: the root stays, for somebody else sees to it; else it is gone on return.
+ * Nothing is done the second time. */
+void probe_release(struct probe_hold *hold, bool is_kept);
 
 #endif

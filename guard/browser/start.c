@@ -33,6 +33,7 @@ struct start {
 	char profile_word[PATH_MAX + 32];
 	const char *profile; /* the named one; NULL: ours, in the private root */
 	bool has_sink;
+	struct probe_hold hold; /* of the private root */
 };
 
 /* --- evidence ------------------------------------------------------------------------ */
@@ -178,7 +179,7 @@ static int probe(struct start *s, struct fence_err *err)
 					 .tmp = getenv("TMPDIR") };
 	int64_t from_us = fence_now_us();
 	enum reason reason = REASON_UNKNOWN;
-	int rc = probe_run(&plan, s->launch.root, &reason, err);
+	int rc = probe_run(&plan, s->launch.root, &s->hold, &reason, err);
 
 	s->launch.evidence.probe_us = fence_now_us() - from_us;
 	if (rc == -EACCES)
@@ -200,13 +201,6 @@ static void complete_words(struct start *s)
 		s->words++; /* no place in front is needed */
 	}
 	s->words[0] = s->browser;
-}
-
-/* Nobody else will: the monitor never started. For good, as the browser's user. */
-static void remove_root(const struct start *s)
-{
-	if (identity_become(&s->launch.identity) == 0)
-		(void)folder_remove(s->launch.root);
 }
 
 static int exec_status(int code)
@@ -242,10 +236,9 @@ static int launch(struct start *s, const sigset_t *mask, struct fence_err *err)
 	complete_words(s);
 	if (environ_build(environ, s->launch.root, &s->environment,
 			  &s->launch.evidence.environment_dropped) < 0 ||
-	    put_record(s, err) < 0 || monitor_start(&s->launch, &stderr_fd, &exec_fd, err) < 0) {
-		remove_root(s);
+	    put_record(s, err) < 0 || monitor_start(&s->launch, &stderr_fd, &exec_fd, err) < 0)
 		return BROWSER_EXIT_FAILED;
-	}
+	probe_release(&s->hold, true);
 	return become_browser(s, stderr_fd, exec_fd, mask, err);
 }
 
@@ -278,6 +271,7 @@ int browser_start(const struct browser_conf *conf, char *const *words, size_t co
 	if (status == 0)
 		status = launch(&s, mask, err);
 	/* Only a failure gets here. */
+	probe_release(&s.hold, false);
 	fence_drop_mem(&s.word_memory);
 	fence_drop_mem(&s.environment);
 	if (s.has_sink)

@@ -11,6 +11,20 @@ start() {
 	keeper=$(value keeperPid "$T/ev.json")
 }
 
+# Before the monitor runs: held up, with a root made, by evidence that is not taken.
+fake true
+mkfifo "$T/full"
+exec 7<>"$T/full"
+timeout 5 head -c 65536 /dev/zero >&7
+fence-chromium --fence-browser="$T/true" --fence-evidence-fd=7 2>/dev/null &
+BROWSER=$!
+ok "a private root is made early" timeout 5 sh -c 'until [ -n "$(ls "$1")" ]; do :; done' sh "$T/tmp"
+kill -9 "$BROWSER"
+wait "$BROWSER" 2>/dev/null
+exec 7<&-
+ok "its keeper ends" await -t 5 none "$T/true"
+leaves_nothing "nothing is left after SIGKILL at the start"
+
 start
 kill -9 "$BROWSER"
 closes
