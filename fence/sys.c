@@ -93,7 +93,7 @@ int fence_fix_stdio(void)
 		if (fcntl(fd, F_GETFD) >= 0)
 			continue;
 		/* The lowest free number is this one: those below are open. */
-		if (open("/dev/null", fd == 0 ? O_RDONLY : O_WRONLY) < 0)
+		if (open("/dev/null", O_RDONLY) < 0)
 			return -errno;
 	}
 	return 0;

@@ -23,7 +23,9 @@ ssize_t fence_write_some(int fd, const void *buf, size_t size_bytes);
  * -errno; -EFBIG when it does not fit with its NUL. `dir_fd` may be AT_FDCWD. */
 ssize_t fence_read_file(int dir_fd, const char *path, char *buf, size_t size_bytes);
 
-/* Opens /dev/null on each of 0, 1 and 2 that is closed. First thing in main. */
+/* Opens /dev/null on each of 0, 1 and 2 that is closed, so that no other file gets that
+ * number. For reading alone: what is written there fails with EBADF, as it would have,
+ * and is not lost in silence. First thing in main. */
 int fence_fix_stdio(void);
 
 /* Descriptors above 2 as they were given to us are none of a child's business. */

@@ -57,4 +57,8 @@ is "in one line" "$(wc -l <"$T/out")" 1
 fence-gate run all --json >/dev/full 2>"$T/err"
 is "a record that cannot be printed is an error" $? 70
 like "that says so" "$(tail -n 1 "$T/err")" "fence-gate: write to standard output: No space left on device"
+fence-gate run all --json >&- 2>"$T/err"
+is "so is one whose standard output is closed" $? 70
+like "that says so, too" "$(tail -n 1 "$T/err")" "fence-gate: write to standard output: Bad file descriptor"
+exits "without --json nobody misses it" 1 sh -c 'fence-gate run all >&-'
 done_testing
