@@ -12,7 +12,7 @@
 #include "guard/confine/plan_build.h"
 #include "guard/policy/gitconf.h"
 
-#define CONFIG_MAX_BYTES (1024 * 1024)
+#define CONFIG_MAX_BYTES 1048576 /* 1 MiB */
 
 static int protect_list(struct guard_plan *plan, const char *base, const char *const *list,
 			struct fence_err *err)
