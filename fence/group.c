@@ -18,6 +18,7 @@
 
 #define ORPHAN_LOOK_MS	  1
 #define ORPHAN_SURVIVE_MS 2000
+#define TELL_LOOK_MS	  100
 
 struct fence_group {
 	struct fence_group_shared *shared;
@@ -265,11 +266,20 @@ int fence_group_step(struct fence_group *group, struct fence_group *const *other
 static int tell(struct fence_group *group, enum fence_group_word word, int value, int sig)
 {
 	struct fence_group_packet packet = { .word = (int32_t)word, .value = value, .sig = sig };
+	struct pollfd room = { .fd = group->control_fd, .events = POLLOUT };
 
-	if (send(group->control_fd, &packet, sizeof(packet), MSG_DONTWAIT | MSG_NOSIGNAL) >= 0)
-		return 0;
-	/* It is dying or dead: the next step says so. */
-	return errno == EPIPE || errno == ECONNRESET || errno == ENOTCONN ? 0 : -errno;
+	/* A monitor that is behind makes us wait: a word that was lost could have been the
+	 * one to stop. It may be behind because somebody has stopped it. */
+	while (send(group->control_fd, &packet, sizeof(packet), MSG_DONTWAIT | MSG_NOSIGNAL) < 0) {
+		/* It is dying or dead: the next step says so. */
+		if (errno == EPIPE || errno == ECONNRESET || errno == ENOTCONN)
+			return 0;
+		if (errno != EAGAIN && errno != EINTR)
+			return -errno;
+		(void)fence_group_wake(group);
+		(void)poll(&room, 1, TELL_LOOK_MS);
+	}
+	return 0;
 }
 
 int fence_group_stop(struct fence_group *group, enum fence_cause cause)

@@ -51,7 +51,9 @@ struct fence_group_plan {
 	/* Output. With `capture` both streams go through pipes into bounded tails.
 	 * Each may be passed on: tee_fd[stream] (0: stdout, 1: stderr; -1: not), and
 	 * both into log_fd (-1: none). The descriptors stay the caller's. A tee that
-	 * fails or whose reader is gone is given up and said in the result. A tee
+	 * fails or whose reader is gone is given up and said in the result; when its
+	 * reader was the only one (no tail, no log), the command's writes fail from then
+	 * on, as they would without us. A tee
 	 * that is full holds the command back, as it would without us; after the
 	 * command's end it is given up when it has not taken the rest within 5 s. */
 	bool capture;
@@ -112,7 +114,7 @@ struct fence_group_result {
 	unsigned int holder_count;
 	pid_t holder_pids[FENCE_GROUP_PIDS];
 	uint64_t output_bytes[2]; /* out, err: everything that came */
-	bool tee_failed[2];
+	int tee_errno[2]; /* 0: all of it was passed on; EPIPE: the reader went away */
 	int log_errno; /* 0: all of it was written */
 
 	int64_t wall_ms;

@@ -11,6 +11,7 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <poll.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
@@ -38,13 +39,30 @@ static bool is_writable(int fd, int timeout_ms)
 	return poll(&event, 1, timeout_ms) > 0;
 }
 
-/* What a pipe or a terminal calls writable has room for a small write at least
- * (PIPE_BUF, as pipe(7) has it). */
+/* What a pipe calls writable has room for PIPE_BUF (pipe(7)); a terminal promises one
+ * byte, and waits in the middle of a longer write when it is stopped. */
 static ssize_t write_small(int fd, const void *bytes, size_t count)
 {
+	bool may_wait = isatty(fd) && (fcntl(fd, F_GETFL) & O_NONBLOCK) == 0;
+	size_t room = may_wait ? 1 : PIPE_BUF;
+
 	if (!is_writable(fd, 0))
 		return -EAGAIN;
-	return fence_write_some(fd, bytes, count < PIPE_BUF ? count : PIPE_BUF);
+	return fence_write_some(fd, bytes, count < room ? count : room);
+}
+
+/* A terminal may be stopped (^S) for as long as it likes, and a write that waits for
+ * it would keep us from every time-out. Opened anew it has a description of its own,
+ * which can be non-blocking without changing it for others. -1: it is no terminal, or
+ * may not be opened; the other end of a pseudo-terminal would be a new one. */
+static int reopen_terminal(int fd)
+{
+	char path[64];
+
+	if (fd < 0 || !isatty(fd) || ptsname_r(fd, path, sizeof(path)) == 0)
+		return -1;
+	(void)snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+	return open(path, O_WRONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
 }
 
 /* Writes some of it, or says -EAGAIN where it would have to wait. Regular files
@@ -89,15 +107,27 @@ static void write_log(struct fence_output *output, const uint8_t *bytes, size_t 
 
 /* --- tee ----------------------------------------------------------------------- */
 
-static void give_up_tee(struct fence_stream *stream)
+static void end_stream(struct fence_stream *stream)
+{
+	if (stream->output->loop != NULL)
+		fence_loop_remove(stream->output->loop, &stream->pipe_watch);
+	fence_close_fd(&stream->pipe_fd);
+}
+
+static void give_up_tee(struct fence_stream *stream, int error)
 {
 	struct fence_output *output = stream->output;
 
 	if (output->loop != NULL)
 		fence_loop_remove(output->loop, &stream->tee_watch);
-	output->result->tee_failed[stream - output->streams] = true;
+	if (error == ECONNRESET)
+		error = EPIPE; /* a socket's word for the same */
+	output->result->tee_errno[stream - output->streams] = error;
 	stream->tee_fd = -1;
 	stream->pending_bytes = 0;
+	/* As without us: yes(1) before head(1) ends of a broken pipe. */
+	if (error == EPIPE && stream->tee_only)
+		end_stream(stream);
 }
 
 /* How much of it the tee took; all of it (as if) when there is no tee any more. */
@@ -111,7 +141,7 @@ static size_t tee_some(struct fence_stream *stream, const uint8_t *bytes, size_t
 		if (some == -EAGAIN)
 			return done;
 		if (some < 0)
-			give_up_tee(stream);
+			give_up_tee(stream, (int)-some);
 		else
 			done += (size_t)some;
 	}
@@ -128,7 +158,7 @@ static void keep_pending(struct fence_stream *stream, const uint8_t *bytes, size
 					: realloc(stream->pending, wanted);
 
 		if (more == NULL) {
-			give_up_tee(stream);
+			give_up_tee(stream, ETIMEDOUT);
 			return;
 		}
 		stream->pending = more;
@@ -172,27 +202,22 @@ static int set_watch(struct fence_loop *loop, struct fence_watch *watch, int fd,
 	return 0;
 }
 
-static void update_watches(struct fence_stream *stream)
+/* -errno: the command's output cannot be waited for, and the command would be held
+ * back for ever. */
+static int update_watches(struct fence_stream *stream)
 {
 	struct fence_output *output = stream->output;
 	size_t held_limit = output->draining ? PENDING_LIMIT : 0;
-	bool wants_bytes = stream->pipe_fd >= 0 && stream->pending_bytes <= held_limit;
+	bool wants_room = stream->tee_fd >= 0 && stream->pending_bytes > 0;
+	int rc;
 
 	if (output->loop == NULL)
-		return;
-	(void)set_watch(output->loop, &stream->pipe_watch, stream->pipe_fd, wants_bytes, EPOLLIN);
-	if (set_watch(output->loop, &stream->tee_watch, stream->tee_fd,
-		      stream->tee_fd >= 0 && stream->pending_bytes > 0, EPOLLOUT) < 0) {
-		give_up_tee(stream); /* it cannot be waited for */
-		update_watches(stream);
-	}
-}
-
-static void end_stream(struct fence_stream *stream)
-{
-	if (stream->output->loop != NULL)
-		fence_loop_remove(stream->output->loop, &stream->pipe_watch);
-	fence_close_fd(&stream->pipe_fd);
+		return 0;
+	rc = set_watch(output->loop, &stream->tee_watch, stream->tee_fd, wants_room, EPOLLOUT);
+	if (rc < 0)
+		give_up_tee(stream, -rc);
+	return set_watch(output->loop, &stream->pipe_watch, stream->pipe_fd,
+			 stream->pipe_fd >= 0 && stream->pending_bytes <= held_limit, EPOLLIN);
 }
 
 /* One read: the count; 0 when nothing is there now, or nothing will come. */
@@ -217,20 +242,24 @@ static int pipe_ready(void *arg, uint32_t events)
 {
 	struct fence_stream *stream = arg;
 
+	int rc;
+
 	(void)events;
 	(void)read_stream(stream);
-	update_watches(stream);
-	return stream->output->moved(stream->output->arg);
+	rc = update_watches(stream);
+	return rc < 0 ? rc : stream->output->moved(stream->output->arg);
 }
 
 static int tee_ready(void *arg, uint32_t events)
 {
 	struct fence_stream *stream = arg;
 
+	int rc;
+
 	(void)events;
 	tee_pending(stream);
-	update_watches(stream);
-	return stream->output->moved(stream->output->arg);
+	rc = update_watches(stream);
+	return rc < 0 ? rc : stream->output->moved(stream->output->arg);
 }
 
 /* --- the monitor's words --------------------------------------------------------- */
@@ -257,12 +286,15 @@ int fence_output_open(struct fence_output *output, const struct fence_group_plan
 	output->result = &shared->result;
 	output->log_fd = plan->log_fd;
 	for (int i = 0; i < 2; i++) {
+		int terminal = plan->capture ? reopen_terminal(plan->tee_fd[i]) : -1;
+
 		output->streams[i] = (struct fence_stream){
 			.output = output,
 			.tail = &shared->tails[i],
 			.ring = fence_group_ring(shared, i),
 			.pipe_fd = -1,
-			.tee_fd = plan->tee_fd[i],
+			.tee_fd = terminal >= 0 ? terminal : plan->tee_fd[i],
+			.tee_only = plan->tail_bytes == 0 && plan->log_fd < 0,
 			.pipe_watch = { .fd = -1, .ready = pipe_ready, .arg = &output->streams[i] },
 			.tee_watch = { .fd = -1, .ready = tee_ready, .arg = &output->streams[i] },
 		};
@@ -284,10 +316,12 @@ int fence_output_open(struct fence_output *output, const struct fence_group_plan
 
 int fence_output_watch(struct fence_output *output, struct fence_loop *loop)
 {
+	int rc = 0;
+
 	output->loop = loop;
-	for (int i = 0; i < 2; i++)
-		update_watches(&output->streams[i]);
-	return 0;
+	for (int i = 0; i < 2 && rc == 0; i++)
+		rc = update_watches(&output->streams[i]);
+	return rc;
 }
 
 bool fence_output_is_open(const struct fence_output *output)
@@ -303,8 +337,9 @@ bool fence_output_is_held(const struct fence_output *output)
 void fence_output_drain(struct fence_output *output)
 {
 	output->draining = true;
+	/* Failing here leaves what the cap of the drain ends. */
 	for (int i = 0; i < 2; i++)
-		update_watches(&output->streams[i]);
+		(void)update_watches(&output->streams[i]);
 }
 
 static bool is_named(const struct fence_group_result *result, pid_t pid)
@@ -375,7 +410,7 @@ void fence_output_finish(struct fence_output *output, int64_t flush_ms, int inte
 	} while (fence_output_is_held(output) && wait_for_tees(output, stop_at_ms, interrupt_fd));
 	for (int i = 0; i < 2; i++) {
 		if (output->streams[i].pending_bytes > 0)
-			give_up_tee(&output->streams[i]);
+			give_up_tee(&output->streams[i], ETIMEDOUT);
 		end_stream(&output->streams[i]);
 		free(output->streams[i].pending);
 	}

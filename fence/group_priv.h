@@ -82,8 +82,9 @@ struct fence_stream {
 	struct fence_output *output;
 	struct fence_tail *tail;
 	uint8_t *ring;
-	int pipe_fd; /* our end; -1: at its end */
-	int tee_fd;  /* -1: none, or given up */
+	int pipe_fd;   /* our end; -1: at its end */
+	int tee_fd;    /* -1: none, or given up */
+	bool tee_only; /* nobody else wants the bytes */
 	struct fence_watch pipe_watch, tee_watch;
 	uint8_t *pending; /* for the tee, which would not take it yet */
 	size_t pending_bytes, pending_room;

@@ -290,6 +290,16 @@ static void say_survivors(const struct fence_group_result *result)
 	(void)complain(&err);
 }
 
+/* A reader that has gone away, as head(1) does, is no news. */
+static void say_tee(const struct run *run, int stream, int error)
+{
+	if (error == 0 || error == EPIPE)
+		return;
+	say(run, "write to standard %s: %s; what follows is not there",
+	    stream == 0 ? "output" : "error",
+	    error == ETIMEDOUT ? "its reader was too slow" : fence_errno_words(error));
+}
+
 static void say_result(const struct run *run, const struct fence_group_result *result)
 {
 	if (result->survivor_count > 0)
@@ -307,7 +317,8 @@ static void say_result(const struct run *run, const struct fence_group_result *r
 	if (result->log_errno != 0)
 		say(run, "write log %s: %s; what follows is not in it", run->conf.log_path,
 		    fence_errno_words(result->log_errno));
-	/* A reader that has gone away, as head(1) does, is no news. */
+	for (int i = 0; i < 2; i++)
+		say_tee(run, i, result->tee_errno[i]);
 }
 
 static void say_not_started(const struct run *run, const struct fence_group_result *result)
@@ -435,8 +446,12 @@ static int read_options(struct run *run, int argc, char **argv)
 	fence_text_init(&text, buf, TEXT_BYTES);
 	run_conf_init(&run->conf);
 	rc = fence_opts_parse(&run_cli, argc, argv, &run->conf, &rest, &text, &run->err);
-	if (rc == FENCE_OPTS_TEXT)
-		return fence_write_full(1, text.buf, text.length_bytes) < 0 ? OUR_FAULT + 1 : 1;
+	if (rc == FENCE_OPTS_TEXT) {
+		rc = fence_write_full(1, text.buf, text.length_bytes);
+		if (rc < 0)
+			(void)fence_fail(&run->err, rc, "write to standard output");
+		return rc < 0 ? complain(&run->err) + 1 : 1;
+	}
 	if (rc == FENCE_OPTS_PARSED && rest >= argc) {
 		rc = fence_fail_why(&run->err, -EINVAL, "none was given", "run a command");
 		(void)fence_hint(&run->err, "use " PROGRAM " [options] -- COMMAND [ARG...]");

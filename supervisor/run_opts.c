@@ -109,9 +109,18 @@ static int parse_open_fd(const char *value, int min, int *ret, struct fence_err 
 	return 0;
 }
 
-static int set_result_fd(void *conf, const char *value, struct fence_err *err)
+static int set_result_fd(void *arg, const char *value, struct fence_err *err)
 {
-	return parse_open_fd(value, 0, &((struct run_conf *)conf)->result_fd, err);
+	struct run_conf *conf = arg;
+	int rc = parse_open_fd(value, 0, &conf->result_fd, err);
+	int flags;
+
+	if (rc < 0)
+		return rc;
+	flags = fcntl(conf->result_fd, F_GETFL);
+	if (flags < 0 || (flags & O_PATH) != 0 || (flags & O_ACCMODE) == O_RDONLY)
+		return fence_fail_why(err, -EBADF, "not open for writing", "%s", value);
+	return 0;
 }
 
 static int set_keep_fd(void *arg, const char *value, struct fence_err *err)

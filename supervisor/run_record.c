@@ -111,7 +111,7 @@ static void write_stream(struct fence_jsonw *w, const struct run_record *record,
 	fence_jsonw_open(w, names[stream], '{');
 	fence_jsonw_uint(w, "bytes", result->output_bytes[stream]);
 	fence_jsonw_bool(w, "passedOn",
-			 run_passes_output(record->conf) && !result->tee_failed[stream]);
+			 run_passes_output(record->conf) && result->tee_errno[stream] == 0);
 	if (record->tails[stream] != NULL) {
 		fence_jsonw_bool(w, "truncated",
 				 result->output_bytes[stream] > record->tail_bytes[stream]);
@@ -217,7 +217,9 @@ int run_record_prepare(const struct run_conf *conf, struct run_record_file *ret,
 	if (ret->dir_fd < 0 || faccessat(ret->dir_fd, ".", W_OK | X_OK, AT_EACCESS) < 0)
 		return fence_fail(err, -errno, "write result %s", path);
 	/* A rename would put a file in place of a device or a directory. */
-	if (fstatat(ret->dir_fd, ret->name, &st, AT_SYMLINK_NOFOLLOW) == 0 && !S_ISREG(st.st_mode))
+	if (fstatat(ret->dir_fd, ret->name, &st, AT_SYMLINK_NOFOLLOW) < 0)
+		return errno == ENOENT ? 0 : fence_fail(err, -errno, "write result %s", path);
+	if (!S_ISREG(st.st_mode))
 		return fence_fail_why(err, -EINVAL, "it is there and is no regular file",
 				      "write result %s", path);
 	return 0;

@@ -59,6 +59,11 @@ if [ -w /dev/full ]; then
 		fence-run --log /dev/full --result "$T/r" -- sh -c 'echo hello; exit 3'
 	like "it is said" "$(cat "$T/err")" "fence-run: write log /dev/full: No space left on device*"
 	is "and recorded" "$(jq -r .output.log.complete "$T/r")" false
+	fence-run --tee --result "$T/r" -- sh -c 'echo hello; exit 3' >/dev/full 2>"$T/err"
+	is "nor when it is the tee's" $? 3
+	like "that is said as well" "$(cat "$T/err")" \
+		"fence-run: write to standard output: No space left on device*"
+	is "and recorded so" "$(jq -r .output.stdout.passedOn "$T/r")" false
 else
 	lacks "a full disk does not stop the command" "a writable /dev/full"
 fi
@@ -66,6 +71,23 @@ fi
 fence-run -q --tee --capture 16B --result "$T/r" -- sh -c 'yes | head -c 3000000; echo end' | head -c 2 >/dev/null
 is "a reader that goes away does not stop the command" \
 	"$(jq -r '.exitStatus, .output.stdout.bytes, .output.stdout.passedOn' "$T/r" | xargs)" "0 3000004 false"
+
+for option in --tee "--idle-timeout 20s"; do
+	# shellcheck disable=SC2086 # an option and its value
+	timeout 20 fence-run -q $option --result "$T/r" -- yes | head -c 2 >/dev/null
+	is "unless it was the only one ($option): a broken pipe, as without us" \
+		"$(jq -r '.cause, .exit.signal, .output.stdout.passedOn' "$T/r" | xargs)" "signalled 13 false"
+done
+
+# A terminal stopped by ^S; after ten seconds ^Q.
+{
+	await file "$T/tty"
+	printf '\023'
+	await -t 10 file "$T/over"
+	printf '\021'
+} | script -qec "fence-run -q -t 500ms --grace 0 --tee --result $T/rt -- \
+	sh -c 'echo up >$T/tty; exec yes'; echo over >$T/over" /dev/null >/dev/null &
+terminal=$!
 
 mkfifo "$T/fifo" "$T/fifo2"
 sh -c "exec sleep $word" <"$T/fifo" &
@@ -83,6 +105,10 @@ wait $run
 is "and is one" $? 124
 kill $reader $reader2
 wait $reader $reader2 2>/dev/null
+
+wait $terminal
+is "a stopped terminal does not hold up a time-out" \
+	"$(jq -r '.cause, .output.stdout.passedOn, .wallMs < 8000' "$T/rt" | xargs)" "timeout false true"
 
 exits "bytes that are no text are in the record, visibly" 0 \
 	fence-run --capture 1KiB --result "$T/r" -- printf '\377\000a\303\251\033'

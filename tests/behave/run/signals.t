@@ -67,6 +67,28 @@ kill -TERM $run 2>/dev/null
 wait $run
 status=$?
 ok "a storm of TERM ends it either way" test $status = 143 -o $status = 137
+
+# A monitor that waits for its log (a second at most) is behind with what we tell it.
+mkfifo "$T/fifo"
+sh -c "exec sleep $word" <"$T/fifo" &
+reader=$!
+fence-run -q --log "$T/fifo" -- \
+	sh -c "head -c 200000 /dev/zero; exec run_signals wait $T/flooded 40 >$T/list" &
+run=$!
+await file "$T/flooded"
+n=0
+while [ $n -lt 600 ]; do
+	kill -40 $run
+	n=$((n + 1))
+done
+while [ "$(wc -l <"$T/list")" -lt 600 ]; do await -t 0.05 gone $run && break; done
+kill -TERM $run
+wait $run
+is "a flood of real-time signals is no failure" $? 0
+is "and all of them come through" "$(grep -c 40 "$T/list")" 600
+kill $reader
+wait $reader 2>/dev/null
+
 # A terminal's ^C goes to its foreground group, where the command is not: it hears
 # of it once, from us.
 rm -f "$T/up"

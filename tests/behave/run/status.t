@@ -33,6 +33,10 @@ exits "a descriptor that is not open is 125" 125 fence-run --keep-fd 99 -- true
 exits "a working folder that is not there is 125" 125 fence-run --cwd "$T/none" -- true
 exits "a result that cannot be written is 125" 125 fence-run --result "$T/none/r" -- touch "$T/ran"
 ok "and the command was not run" test ! -e "$T/ran"
+exits "nor one whose name is too long" 125 fence-run --result "$T/$(printf '%0300d' 0)" -- touch "$T/ran"
+exits "nor one to a descriptor that is only read" 125 fence-run --result-fd 0 -- touch "$T/ran" </dev/null
+like "that is said" "$(cat "$T/err")" "fence-run: --result-fd 0: not open for writing"
+ok "in neither case was it run" test ! -e "$T/ran"
 exits "a log that cannot be written is 125" 125 fence-run --log "$T/none/log" -- touch "$T/ran"
 ok "nor was it then" test ! -e "$T/ran"
 if unshare -Urpf --mount-proc true 2>/dev/null; then
@@ -48,4 +52,11 @@ fi
 exits "the rest of the line is the command's" 0 fence-run -- sh -c '[ "$1" = --timeout ]' sh --timeout
 exits "help is no failure" 0 fence-run --help
 like "it is printed to standard output" "$(cat "$T/out")" "*--timeout*"
+if [ -w /dev/full ]; then
+	fence-run --help >/dev/full 2>"$T/err"
+	is "help that cannot be written is" $? 125
+	like "and that is said" "$(cat "$T/err")" "fence-run: write to standard output: No space left on device"
+else
+	lacks "help that cannot be written is" "a writable /dev/full"
+fi
 done_testing
