@@ -12,6 +12,7 @@
 #include "fence/clock.h"
 #include "fence/own.h"
 #include "fence/sys.h"
+#include "fence/tree.h"
 
 /* Not in Debian 12's headers. */
 #ifndef PID_FS_MAGIC
@@ -35,27 +36,14 @@ static int read_boot_id(char ret[FENCE_BOOT_ID_BYTES])
 	return 0;
 }
 
-/* A /proc of another pid namespace shows us under another number, or not at all. */
-static int check_proc(void)
-{
-	char link[16];
-	int64_t pid;
-	ssize_t length = readlink("/proc/self", link, sizeof(link) - 1);
-
-	if (length < 0)
-		return errno == ENOENT ? -EXDEV : -errno;
-	link[length] = '\0';
-	if (fence_parse_number(link, 1, INT32_MAX, &pid) < 0 || pid != getpid())
-		return -EXDEV;
-	return 0;
-}
-
 /* Boot and pid namespace: the half of an identity that all of our processes share. */
 static int read_here(struct fence_ident *ret)
 {
 	struct stat ns;
-	int rc = check_proc();
+	int rc = fence_proc_probe();
 
+	if (rc == -ENOENT)
+		rc = -EXDEV; /* this /proc has no number for us */
 	if (rc == 0 && stat("/proc/self/ns/pid", &ns) < 0)
 		rc = -errno;
 	if (rc == 0)
@@ -66,29 +54,6 @@ static int read_here(struct fence_ident *ret)
 }
 
 /* --- facts about a process ---------------------------------------------------------- */
-
-/* Field 22 of stat. The second field is a name in parentheses that may hold spaces
- * and parentheses itself, so counting starts behind the last one. */
-static int read_start_ticks(pid_t pid, uint64_t *ret)
-{
-	char path[32], text[1024];
-	const char *at;
-	ssize_t length;
-	char *end;
-
-	(void)snprintf(path, sizeof(path), "/proc/%d/stat", pid);
-	length = fence_read_file(AT_FDCWD, path, text, sizeof(text));
-	if (length < 0)
-		return length == -ENOENT ? -ESRCH : (int)length;
-	at = strrchr(text, ')');
-	for (int field = 2; at && field < 22; field++)
-		at = strchr(at + 1, ' ');
-	if (!at)
-		return -EBADMSG;
-	errno = 0;
-	*ret = strtoull(at + 1, &end, 10);
-	return errno || end == at + 1 ? -EBADMSG : 0;
-}
 
 /* Before Linux 6.9 all pidfds share one anonymous inode, which names nobody. */
 static int read_id(int pidfd, uint64_t *ret)
@@ -134,18 +99,22 @@ static int read_pid(int pidfd, pid_t *ret)
 static int read_process(int pidfd, pid_t pid, struct fence_ident *ret)
 {
 	struct fence_ident found = { .pid = pid };
+	struct fence_proc_stat stat = { 0 };
 	pid_t pid_after;
 	int rc = read_here(&found);
 
 	if (rc == 0)
 		rc = read_id(pidfd, &found.id);
 	if (rc == 0)
-		rc = read_start_ticks(pid, &found.start_ticks);
+		rc = fence_proc_stat(pid, &stat);
+	if (rc == -ENOENT)
+		rc = -ESRCH;
 	/* Not reaped even now, so the number was this process's while we read. */
 	if (rc == 0)
 		rc = read_pid(pidfd, &pid_after);
 	if (rc == 0 && pid_after != pid)
 		rc = -ESRCH;
+	found.start_ticks = stat.start_ticks;
 	if (rc == 0)
 		*ret = found;
 	return rc;
