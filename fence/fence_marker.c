@@ -214,6 +214,7 @@ static void write_marker(struct fence_jsonw *w, const struct fence_marker *marke
 struct outcome {
 	const char *word; /* "replaced": a closed list for each verb */
 	int status;
+	bool changed; /* the file: what goes wrong afterwards is no refusal */
 	const struct fence_marker *marker; /* NULL: there is none to show */
 	const char *rule;		   /* NULL: not asked for */
 	struct fence_err err;		   /* code 0: nothing went wrong */
@@ -286,7 +287,10 @@ static int say(const struct conf *conf, const struct outcome *out, const char *s
 	if (rc == 0)
 		return out->status;
 	(void)fence_fail(&err, rc, "write to standard output");
-	return complain(&err, STATUS_REFUSED);
+	if (!out->changed)
+		return complain(&err, STATUS_REFUSED);
+	(void)fence_hint(&err, "the marker was written all the same: read it");
+	return complain(&err, STATUS_OTHER_STATE);
 }
 
 /* --- verbs ------------------------------------------------------------------------------------ */
@@ -310,6 +314,7 @@ static int run_create(const struct conf *conf)
 		rc = fence_marker_create(&writer, &birth, &marker, &made, &out.err);
 		fence_marker_writer_close(&writer);
 	}
+	out.changed = made;
 	if (made)
 		out.marker = &marker;
 	if (rc < 0) {
@@ -373,7 +378,8 @@ static int run_replace(const struct conf *conf)
 		rc = fence_marker_replace(&writer, &change, &marker, &answer, &out.err);
 		fence_marker_writer_close(&writer);
 	}
-	if (answer != FENCE_MARKER_NOT_REPLACED)
+	out.changed = answer != FENCE_MARKER_NOT_REPLACED;
+	if (out.changed)
 		out.marker = &marker;
 	if (answer == FENCE_MARKER_NOT_REPLACED) {
 		out.word = rc == -EAGAIN ? "busy" : rc == -EBADMSG ? "none" : "not-replaced";

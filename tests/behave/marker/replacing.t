@@ -76,4 +76,16 @@ is "with its eight fields" "$(tr ',' '\n' <"$n" | sed 's/^{*"\([a-zA-Z]*\)".*/\1
 exits "and read when asked for" 0 fence-marker read "$n" --format cockpit-executor/v1
 exits "not otherwise" 2 fence-marker read "$n"
 
+if [ -w /dev/full ]; then
+	fence-marker read "$m" >/dev/full 2>"$T/err"
+	is "what cannot be said about a marker that is only read is 77" $? 77
+	fence-marker create "$T/said" --attempt a1 --pid $$ >/dev/full 2>"$T/err"
+	is "but one that was made is no refusal" $? 1
+	like "and that is said" "$(cat "$T/err")" \
+		"fence-marker: write to standard output: No space left on device; the marker was written*"
+	exits "for it is there" 0 fence-marker read "$T/said"
+else
+	lacks "what cannot be said about a marker that is only read is 77" "a writable /dev/full"
+fi
+
 done_testing
