@@ -23,7 +23,7 @@
 
 /* A look at everything reads a file for each of the browser's threads; between them
  * only the zygotes' children are read, which is where renderers are born. */
-#define FULL_LOOK_MS	  20 /* until one is proven */
+#define FULL_LOOK_MS	  50 /* until one is proven; zygotes come long before renderers */
 #define CALM_FULL_LOOK_MS 200
 #define YOUNG_LOOK_MS	  2 /* while a renderer is young */
 #define EARLY_LOOK_MS	  5 /* until one is proven */
