@@ -77,7 +77,7 @@ exits "and read when asked for" 0 fence-marker read "$n" --format cockpit-execut
 exits "not otherwise" 2 fence-marker read "$n"
 
 if [ -w /dev/full ]; then
-	fence-marker read "$m" >/dev/full 2>"$T/err"
+	fence-marker read "$n" --format cockpit-executor/v1 >/dev/full 2>"$T/err"
 	is "what cannot be said about a marker that is only read is 77" $? 77
 	fence-marker create "$T/said" --attempt a1 --pid $$ >/dev/full 2>"$T/err"
 	is "but one that was made is no refusal" $? 1
