@@ -301,12 +301,14 @@ static int put_line(int fd, const char *line, size_t length)
 		/* A pipe that polls writable takes PIPE_BUF bytes without blocking. */
 		if (put == -EOPNOTSUPP)
 			put = fence_write_some(fd, line, length < PIPE_BUF ? length : PIPE_BUF);
-		if (put == -EAGAIN || put == -EINTR)
-			(void)poll(NULL, 0, 1); /* not all that polls writable is */
-		else if (put < 0)
+		if (put < 0 && put != -EAGAIN && put != -EINTR)
 			return (int)put;
-		else
-			line += put, length -= (size_t)put;
+		if (put < 0) {
+			(void)poll(NULL, 0, 1); /* not all that polls writable is */
+			continue;
+		}
+		line += put;
+		length -= (size_t)put;
 	}
 	return 0;
 }

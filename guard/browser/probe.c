@@ -349,7 +349,7 @@ int probe_run(const struct probe_plan *plan, char ret_root[FOLDER_ROOT_MAX],
 	      struct probe_hold *ret_hold, enum reason *ret_reason, struct fence_err *err)
 {
 	owned_fd read_fd = -1, write_fd = -1, hold_read_fd = -1, hold_fd = -1;
-	struct report report;
+	struct report report = { .step = PROBE_BECOME };
 	pid_t pid;
 	int rc = make_pipe(&read_fd, &write_fd);
 
