@@ -349,7 +349,7 @@ int probe_run(const struct probe_plan *plan, char ret_root[FOLDER_ROOT_MAX],
 	      struct probe_hold *ret_hold, enum reason *ret_reason, struct fence_err *err)
 {
 	owned_fd read_fd = -1, write_fd = -1, hold_read_fd = -1, hold_fd = -1;
-	struct report report = { .step = PROBE_BECOME };
+	struct report report;
 	pid_t pid;
 	int rc = make_pipe(&read_fd, &write_fd);
 
@@ -368,7 +368,7 @@ int probe_run(const struct probe_plan *plan, char ret_root[FOLDER_ROOT_MAX],
 	fence_close_fd(&write_fd);
 	rc = fence_read_full(read_fd, &report, sizeof(report));
 	*ret_hold = (struct probe_hold){ .pid = pid, .fd = fence_take_fd(&hold_fd) };
-	if (rc == 0 && report.step == PROBE_STEPS) {
+	if (rc >= 0 && report.step == PROBE_STEPS) {
 		memcpy(ret_root, report.root, FOLDER_ROOT_MAX);
 		return 0;
 	}
