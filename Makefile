@@ -8,6 +8,8 @@
 
 MODE    ?= release
 BUILD   ?= build/$(MODE)
+# One spelling of the folder, however it was given: dependency files name objects by it.
+override BUILD := $(patsubst $(CURDIR)/%,%,$(abspath $(BUILD)))
 PREFIX  ?= /usr/local
 BINDIR  ?= $(PREFIX)/bin
 LIBDIR  ?= $(PREFIX)/lib
