@@ -67,8 +67,10 @@ static bool observe_ended_by_us(const struct gate_stage *stage,
 	case FENCE_CAUSE_TERMINATE_REQUEST:
 	case FENCE_CAUSE_CANCELLED:
 	case FENCE_CAUSE_EXECUTOR_GONE:
-	case FENCE_CAUSE_SUPERVISOR_SIGNAL:
 		say(seen, GATE_CANCELLED, "was cancelled");
+		return true;
+	case FENCE_CAUSE_SUPERVISOR_SIGNAL: /* we cancel by the cause above */
+		say(seen, GATE_LOST, "ended unseen: its monitor was killed");
 		return true;
 	case FENCE_CAUSE_NOT_STARTED:
 		say(seen, GATE_NOT_EXECUTED, "could not be executed: %s: %s",

@@ -12,6 +12,14 @@ exits "a stage that stops its monitor ends with its time-out" 3 timeout -k 1 20 
 is "and timed out" "$(record '.stages[0].result')" timed-out
 ok "nothing of it runs" await none "$mark"
 
+# It is lost, not cancelled: nobody asked for that.
+gates a <<'END'
+  - {id: a, command: [sh, -c, "kill -9 $PPID; exec sleep 20"], sandbox: none, timeout: 10s}
+END
+run_all
+is "a stage that kills its monitor ended unseen" \
+	"$status $(record '.verdict, .cancelled, .stages[0].result' | paste -sd' ')" "3 DEGRADED false lost"
+
 # edit COMMAND: a stage that failed, and then one that edits what was written of it.
 edit() {
 	cat >edit.sh <<END
