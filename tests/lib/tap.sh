@@ -26,7 +26,13 @@
 # Waiting is done by the helper program `await` ($HELP/await), never by sleeping.
 # A test ends by `done_testing`; one that does not get there has failed.
 
-# No core files, and no test that runs for ever: a scenario has two minutes.
+# No test runs for ever: a scenario has two minutes, then it and what it started in its
+# process group are ended. And no core files.
+if [ -z "${TAP_BOUNDED:-}" ]; then
+	export TAP_BOUNDED=yes
+	exec timeout --kill-after=10 120 sh "$0" "$@"
+fi
+unset TAP_BOUNDED
 ulimit -c 0
 umask 022
 LC_ALL=C
