@@ -14,7 +14,7 @@
 struct fence_tail {
 	uint64_t total_bytes; /* everything that ever came */
 	size_t size_bytes;    /* the ring's */
-	size_t at;            /* where the next byte goes */
+	size_t at;	      /* where the next byte goes */
 };
 
 void fence_tail_init(struct fence_tail *tail, size_t size_bytes);

@@ -7,9 +7,9 @@
 #include <stddef.h>
 
 struct fence_err {
-	int code;       /* negative errno, or 0 for "nothing failed" */
+	int code;	/* negative errno, or 0 for "nothing failed" */
 	char what[512]; /* what failed, by name */
-	char why[160];  /* empty: the words of `code` */
+	char why[160];	/* empty: the words of `code` */
 	char hint[320]; /* what to do; may be empty */
 };
 
@@ -24,8 +24,7 @@ int fence_fail_why(struct fence_err *err, int code, const char *why, const char 
 	__attribute__((format(printf, 4, 5)));
 
 /* Adds what to do. Returns err's code, or 0 without an err. */
-int fence_hint(struct fence_err *err, const char *hint, ...)
-	__attribute__((format(printf, 2, 3)));
+int fence_hint(struct fence_err *err, const char *hint, ...) __attribute__((format(printf, 2, 3)));
 
 /* Writes "program: what failed: why; what to do" and a newline, as one line:
  * control characters become \xNN. Returns the length written (without the NUL),

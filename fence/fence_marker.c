@@ -214,7 +214,7 @@ static void write_marker(struct fence_jsonw *w, const struct fence_marker *marke
 struct outcome {
 	const char *word; /* "replaced": a closed list for each verb */
 	int status;
-	bool changed; /* the file: what goes wrong afterwards is no refusal */
+	bool changed;			   /* the file: what goes wrong afterwards is no refusal */
 	const struct fence_marker *marker; /* NULL: there is none to show */
 	const char *rule;		   /* NULL: not asked for */
 	struct fence_err err;		   /* code 0: nothing went wrong */
@@ -244,7 +244,8 @@ static int say_json(const struct conf *conf, const struct outcome *out, const ch
 	if (out->err.code < 0) {
 		fence_jsonw_string(&w, "what", out->err.what);
 		fence_jsonw_string(&w, "why",
-				   out->err.why[0] ? out->err.why : fence_errno_words(out->err.code));
+				   out->err.why[0] ? out->err.why
+						   : fence_errno_words(out->err.code));
 	}
 	fence_jsonw_close(&w, '}');
 	return fence_jsonw_line(&w, STDOUT_FILENO);

@@ -114,8 +114,8 @@ struct fence_group_result {
 	unsigned int holder_count;
 	pid_t holder_pids[FENCE_GROUP_PIDS];
 	uint64_t output_bytes[2]; /* out, err: everything that came */
-	int tee_errno[2]; /* 0: all of it was passed on; EPIPE: the reader went away */
-	int log_errno; /* 0: all of it was written */
+	int tee_errno[2];	  /* 0: all of it was passed on; EPIPE: the reader went away */
+	int log_errno;		  /* 0: all of it was written */
 
 	int64_t wall_ms;
 	int64_t wall_us;

@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#define owned_fd __attribute__((cleanup(fence_drop_fd))) int
+#define owned_fd  __attribute__((cleanup(fence_drop_fd))) int
 #define owned_mem __attribute__((cleanup(fence_drop_mem)))
 
 static inline void fence_drop_fd(const int *fd)
@@ -45,11 +45,11 @@ static inline int fence_take_fd(int *fd)
 }
 
 /* Hands the memory over; the variable then owns nothing. */
-#define fence_take_mem(pointer)                     \
-	__extension__({                             \
-		__typeof__(*(pointer)) taken_ = *(pointer); \
-		*(pointer) = NULL;                  \
-		taken_;                             \
+#define fence_take_mem(pointer)                                                                    \
+	__extension__({                                                                            \
+		__typeof__(*(pointer)) taken_ = *(pointer);                                        \
+		*(pointer) = NULL;                                                                 \
+		taken_;                                                                            \
 	})
 
 /* Closes what the variable owns now, rather than at the end of its scope. */

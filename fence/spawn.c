@@ -16,7 +16,7 @@
 #include "fence/sys.h"
 
 #define CHILD_STACK_BYTES (64 * 1024)
-#define STANDARD_PATH "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
+#define STANDARD_PATH	  "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 
 const char *fence_spawn_step_name(enum fence_spawn_step step)
 {
@@ -142,9 +142,12 @@ static int child_main(void *arg)
 		enum fence_spawn_step step;
 		int (*run)(const struct fence_spawn_plan *plan);
 	} steps[] = {
-		{ FENCE_SPAWN_STEP_SESSION, child_session }, { FENCE_SPAWN_STEP_STDIO, child_stdio },
-		{ FENCE_SPAWN_STEP_DIR, child_dir },         { FENCE_SPAWN_STEP_FDS, child_fds },
-		{ FENCE_SPAWN_STEP_SIGNALS, child_signals }, { FENCE_SPAWN_STEP_EXEC, child_exec },
+		{ FENCE_SPAWN_STEP_SESSION, child_session },
+		{ FENCE_SPAWN_STEP_STDIO, child_stdio },
+		{ FENCE_SPAWN_STEP_DIR, child_dir },
+		{ FENCE_SPAWN_STEP_FDS, child_fds },
+		{ FENCE_SPAWN_STEP_SIGNALS, child_signals },
+		{ FENCE_SPAWN_STEP_EXEC, child_exec },
 	};
 	struct birth *birth = arg;
 
@@ -215,8 +218,9 @@ static int try_file(int dir_fd, const char *path)
 static int join(char *path, size_t size_bytes, const char *dir, size_t dir_length, const char *name)
 {
 	/* An empty element of PATH is the current directory (execvp does so too). */
-	int length = dir_length == 0 ? snprintf(path, size_bytes, "./%s", name)
-				     : snprintf(path, size_bytes, "%.*s/%s", (int)dir_length, dir, name);
+	int length = dir_length == 0
+			     ? snprintf(path, size_bytes, "./%s", name)
+			     : snprintf(path, size_bytes, "%.*s/%s", (int)dir_length, dir, name);
 
 	return length < 0 || (size_t)length >= size_bytes ? -ENAMETOOLONG : 0;
 }

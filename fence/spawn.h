@@ -12,9 +12,10 @@
 #include <sys/types.h>
 
 enum fence_spawn_session {
-	FENCE_SPAWN_INHERIT,     /* the caller's session and group */
-	FENCE_SPAWN_OWN_GROUP,   /* a process group of its own */
-	FENCE_SPAWN_OWN_SESSION, /* a session of its own: no terminal can reach it, nor it a terminal */
+	FENCE_SPAWN_INHERIT,	 /* the caller's session and group */
+	FENCE_SPAWN_OWN_GROUP,	 /* a process group of its own */
+	FENCE_SPAWN_OWN_SESSION, /* a session of its own: no terminal can reach it, nor it a
+				    terminal */
 };
 
 /* Everything the child half does, in this order. All of it is prepared before
@@ -25,12 +26,13 @@ struct fence_spawn_plan {
 	char *const *envp;
 	enum fence_spawn_session session;
 	bool foreground; /* OWN_GROUP: and make it the foreground group of the terminal among 0-2 */
-	int stdio[3];        /* descriptors to have as 0, 1, 2; -1: as inherited */
-	const char *dir;     /* working directory; NULL: as inherited */
-	int umask;           /* -1: as inherited */
-	const int *keep_fds; /* descriptors above 2 that stay open, ascending; */
-	size_t keep_count;   /* all others are closed */
-	bool keep_signals;   /* leave ignored signals and `mask` as given; else all default, none blocked */
+	int stdio[3];	 /* descriptors to have as 0, 1, 2; -1: as inherited */
+	const char *dir; /* working directory; NULL: as inherited */
+	int umask;	 /* -1: as inherited */
+	const int *keep_fds;  /* descriptors above 2 that stay open, ascending; */
+	size_t keep_count;    /* all others are closed */
+	bool keep_signals;    /* leave ignored signals and `mask` as given; else all default, none
+				 blocked */
 	const sigset_t *mask; /* with keep_signals: the mask the command gets */
 };
 

@@ -173,11 +173,10 @@ void fence_sigset_fill(sigset_t *set)
 
 void fence_sigset_add(sigset_t *set, int sig)
 {
-	uint64_t mask;
+	const size_t bits = 8 * sizeof(unsigned long);
+	unsigned long *words = (unsigned long *)(void *)set;
 
-	memcpy(&mask, set, sizeof(mask));
-	mask |= 1ULL << (sig - 1);
-	memcpy(set, &mask, sizeof(mask));
+	words[(size_t)(sig - 1) / bits] |= 1UL << (size_t)(sig - 1) % bits;
 }
 
 int fence_signal_default(int sig)
@@ -203,7 +202,8 @@ int fence_move_mount(int from_fd, const char *from, int to_fd, const char *to, u
 int fence_mount_setattr(int dir_fd, const char *path, unsigned int flags,
 			const struct mount_attr *attr)
 {
-	return syscall(SYS_mount_setattr, dir_fd, path, flags, attr, sizeof(*attr)) < 0 ? -errno : 0;
+	return syscall(SYS_mount_setattr, dir_fd, path, flags, attr, sizeof(*attr)) < 0 ? -errno
+											: 0;
 }
 
 int fence_fsopen(const char *type, unsigned int flags)
@@ -242,7 +242,8 @@ int fence_landlock_create(const void *attr, size_t size_bytes, uint32_t flags)
 
 int fence_landlock_allow(int ruleset_fd, int folder_fd, uint64_t access)
 {
-	struct landlock_path_beneath_attr rule = { .allowed_access = access, .parent_fd = folder_fd };
+	struct landlock_path_beneath_attr rule = { .allowed_access = access,
+						   .parent_fd = folder_fd };
 
 	return syscall(SYS_landlock_add_rule, ruleset_fd, LANDLOCK_RULE_PATH_BENEATH, &rule, 0) < 0
 		       ? -errno

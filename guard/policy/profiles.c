@@ -41,11 +41,7 @@ const char *const guard_protected_in_root[] = {
 };
 
 const char *const guard_protected_in_git[] = {
-	"hooks",
-	"config",
-	"config.worktree",
-	"commondir",
-	NULL,
+	"hooks", "config", "config.worktree", "commondir", NULL,
 };
 
 const char *const guard_protected_in_home[] = {

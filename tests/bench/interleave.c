@@ -109,8 +109,7 @@ static bool is_within(char *bar, const struct command *commands, int count, int 
 		die(bar, "not of the form LABEL:OTHER:RATIO");
 	*other++ = '\0';
 	*limit++ = '\0';
-	ratio = median_us(commands, count, rounds, bar) /
-		median_us(commands, count, rounds, other);
+	ratio = median_us(commands, count, rounds, bar) / median_us(commands, count, rounds, other);
 	within = ratio <= strtod(limit, NULL);
 	printf("  bar: %s <= %s x %s: %.2f, %s\n", bar, limit, other, ratio,
 	       within ? "met" : "MISSED");

@@ -171,8 +171,8 @@ static const struct {
 	int min_words;
 	bool (*happened)(const struct wait *wait);
 } events[] = {
-	{ "gone", 1, all_gone },     { "file", 1, has_content }, { "nofile", 1, has_no_file },
-	{ "none", 1, has_none },     { "some", 1, has_some },    { "state", 2, has_state },
+	{ "gone", 1, all_gone }, { "file", 1, has_content }, { "nofile", 1, has_no_file },
+	{ "none", 1, has_none }, { "some", 1, has_some },    { "state", 2, has_state },
 };
 
 int main(int argc, char **argv)

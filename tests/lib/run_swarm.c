@@ -25,7 +25,7 @@
 #include <unistd.h>
 
 #define HOPS_TOTAL 16000
-#define BURST      8
+#define BURST	   8
 
 static void touch(const char *path)
 {
