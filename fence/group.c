@@ -43,6 +43,7 @@ void fence_group_plan_init(struct fence_group_plan *plan)
 		.log_fd = -1,
 		.drain_idle_ms = 200,
 		.drain_cap_ms = 2000,
+		.with_start_ticks = true,
 	};
 }
 

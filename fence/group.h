@@ -63,10 +63,14 @@ struct fence_group_plan {
 	int64_t drain_idle_ms; /* after the command's exit: give up after so long without a byte ...
 				*/
 	int64_t drain_cap_ms;  /* ... and after so long in any case */
+
+	/* Look up the command's start time for the result: three calls into /proc, which
+	 * who starts hundreds of commands may save. */
+	bool with_start_ticks;
 };
 
 /* Sane defaults: no time-outs, 5 s grace, group scope, leftovers killed, nothing
- * captured, stdio and directory inherited, drain 200 ms and 2 s. */
+ * captured, stdio and directory inherited, drain 200 ms and 2 s, start time known. */
 void fence_group_plan_init(struct fence_group_plan *plan);
 
 /* Who sent a signal that ended something. */
@@ -88,8 +92,8 @@ struct fence_group_result {
 
 	/* The command itself. Valid unless cause is NOT_STARTED. */
 	pid_t pid;
-	uint64_t start_ticks;
-	bool exit_known; /* false: the monitor was killed before it could say */
+	uint64_t start_ticks; /* 0: not known, or not asked for */
+	bool exit_known;      /* false: the monitor was killed before it could say */
 	struct fence_exit exit;
 	enum fence_sender killed_by;	/* who sent the signal it died of */
 	bool term_sent, kill_sent;	/* by us, to any of the group */

@@ -629,7 +629,7 @@ static void command_started(struct monitor *m)
 	m->facts->started = true;
 	m->result->pid = m->leader;
 	__atomic_store_n(&m->shared->pid, m->leader, __ATOMIC_RELEASE);
-	if (fence_proc_stat(m->leader, &stat) == 0)
+	if (m->plan->with_start_ticks && fence_proc_stat(m->leader, &stat) == 0)
 		m->result->start_ticks = stat.start_ticks;
 	/* A writer's end that was meant for the command must end with it. */
 	for (int i = 0; i < 3; i++) {

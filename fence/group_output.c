@@ -26,6 +26,7 @@
 #include "fence/tree.h"
 
 #define PIPE_BYTES    (1024 * 1024)
+#define WIDEN_BYTES   (32 * 1024) /* read at once: the pipe was half full */
 #define CHUNK_BYTES   (256 * 1024)
 #define PENDING_LIMIT (2 * PIPE_BYTES)
 #define LOG_WAIT_MS   1000 /* for a log that is no file */
@@ -221,6 +222,17 @@ static int update_watches(struct fence_stream *stream)
 }
 
 /* One read: the count; 0 when nothing is there now, or nothing will come. */
+/* A wide pipe costs two allocations in the kernel, and most commands never fill even a
+ * narrow one: it is widened for who has shown that he does. That it may be refused,
+ * beyond a user's quota, is no loss. */
+static void widen_pipe(struct fence_stream *stream, size_t got_bytes)
+{
+	if (stream->is_wide || got_bytes < WIDEN_BYTES)
+		return;
+	stream->is_wide = true;
+	(void)fcntl(stream->pipe_fd, F_SETPIPE_SZ, PIPE_BYTES);
+}
+
 static size_t read_stream(struct fence_stream *stream)
 {
 	struct fence_output *output = stream->output;
@@ -232,6 +244,7 @@ static size_t read_stream(struct fence_stream *stream)
 		end_stream(stream);
 		return 0;
 	}
+	widen_pipe(stream, (size_t)got);
 	fence_tail_add(stream->tail, stream->ring, output->chunk, (size_t)got);
 	write_log(output, output->chunk, (size_t)got);
 	tee_bytes(stream, output->chunk, (size_t)got);
@@ -273,8 +286,6 @@ static int open_pipe(struct fence_stream *stream, int *ret_end)
 		return -errno;
 	stream->pipe_fd = ends[0];
 	*ret_end = ends[1];
-	/* Not allowed beyond a user's quota, and no loss then. */
-	(void)fcntl(ends[0], F_SETPIPE_SZ, PIPE_BYTES);
 	/* Our end alone: the command's is a description of its own. */
 	flags = fcntl(ends[0], F_GETFL);
 	return fcntl(ends[0], F_SETFL, flags | O_NONBLOCK) < 0 ? -errno : 0;

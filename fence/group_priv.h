@@ -83,6 +83,7 @@ struct fence_stream {
 	struct fence_tail *tail;
 	uint8_t *ring;
 	int pipe_fd;   /* our end; -1: at its end */
+	bool is_wide;  /* the pipe was widened */
 	int tee_fd;    /* -1: none, or given up */
 	bool tee_only; /* nobody else wants the bytes */
 	struct fence_watch pipe_watch, tee_watch;

@@ -106,6 +106,7 @@ static void fill_plan(const struct gate_stage *stage, const struct gate_launch_w
 	plan->capture = true;
 	plan->tail_bytes = TAIL_BYTES;
 	plan->log_fd = where->log_fd;
+	plan->with_start_ticks = false; /* a pid alone is enough for the record */
 	/* A chatty daemon must not hold the stage: 200 ms in all, as the manual says. */
 	plan->drain_idle_ms = 200;
 	plan->drain_cap_ms = 200;
