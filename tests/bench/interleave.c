@@ -65,7 +65,7 @@ static int64_t run_once(const struct command *command, int null_fd)
 		.file = command->path,
 		.argv = command->argv,
 		.envp = environ,
-		.stdio = { null_fd, null_fd, -1 },
+		.stdio = { null_fd, null_fd, null_fd },
 		.umask = -1,
 	};
 	int64_t start = fence_now_us();
