@@ -146,8 +146,10 @@ static int list_by_scan(struct fence_tree *tree, pid_t root)
 	struct fence_tree all = { 0 };
 	DIR *proc = opendir("/proc");
 	struct dirent *entry;
-	int rc = proc == NULL ? -errno : 0;
+	int rc = 0;
 
+	if (proc == NULL)
+		return -errno;
 	while (rc == 0 && (entry = readdir(proc)) != NULL) {
 		pid_t pid = (pid_t)strtol(entry->d_name, NULL, 10);
 		struct fence_proc_stat stat;
@@ -155,8 +157,7 @@ static int list_by_scan(struct fence_tree *tree, pid_t root)
 		if (pid > 0 && fence_proc_stat(pid, &stat) == 0)
 			rc = append(&all, pid, stat.parent);
 	}
-	if (proc != NULL)
-		(void)closedir(proc);
+	(void)closedir(proc);
 	for (size_t at = 0; rc == 0 && at <= tree->count; at++) {
 		pid_t parent = at == 0 ? root : tree->nodes[at - 1].pid;
 

@@ -210,9 +210,9 @@ static void warn_pipe(struct fence_yaml *yaml, const struct gate_stage *stage,
 	for (size_t i = 1; i + 1 < stage->argc; i++) {
 		if (stage->argv[i][0] != '-' || !strchr(stage->argv[i], 'c'))
 			continue;
-		for (size_t skip = 0; skip <= i; skip++)
+		for (size_t skip = 0; skip <= i && item; skip++)
 			item = item->next;
-		if (has_pipe(item->text) && !names_pipefail(stage))
+		if (item && has_pipe(item->text) && !names_pipefail(stage))
 			fence_yaml_warn(yaml, item->line, item->column,
 					"a pipe without pipefail passes when its last command "
 					"does; set -o pipefail, or take the pipe away");
@@ -224,7 +224,7 @@ static void stage_command(void *arg, struct fence_yaml *yaml, const struct fence
 {
 	struct gate_stage *stage = arg;
 
-	if (value->count == 0 || value->count > GATE_MAX_ARGS) {
+	if (!value->first || value->count > GATE_MAX_ARGS) {
 		fence_yaml_fault(yaml, value->line, value->column,
 				 "\"command\" must have 1 to %d words", GATE_MAX_ARGS);
 		return;

@@ -38,7 +38,8 @@ struct launch {
 	struct guard_exec_record record;
 	struct fence_exit how; /* the command's end */
 	bool ended;
-	int status; /* to exit with; -1: not known yet */
+	int status;    /* to exit with; -1: not known yet */
+	sigset_t mask; /* that we were started with, for the command */
 };
 
 /* A record that cannot be written does not change what happened; it is said. */
@@ -312,7 +313,6 @@ static int run(struct launch *launch)
 {
 	owned_fd signal_fd = -1;
 	sigset_t wanted;
-	sigset_t mask;
 	int rc;
 
 	/* An inherited "ignore" would reap our child behind our back. */
@@ -321,10 +321,10 @@ static int run(struct launch *launch)
 		return fence_fail(launch->err, rc, "listen for the end of the command");
 	guard_relayed_signals(&wanted);
 	(void)sigaddset(&wanted, SIGCHLD);
-	signal_fd = fence_signals_take(&wanted, &mask);
+	signal_fd = fence_signals_take(&wanted, &launch->mask);
 	if (signal_fd < 0)
 		return fence_fail(launch->err, signal_fd, "take signals over");
-	launch->command.mask = &mask;
+	launch->command.mask = &launch->mask;
 	rc = give_birth(launch);
 	if (rc < 0)
 		return rc;

@@ -16,7 +16,9 @@ struct reader {
 /* The next byte without taking it; a newline at the end, so that every line ends. */
 static char peek(const struct reader *r)
 {
-	return r->at < r->end ? *r->at : '\n';
+	if (r->at == r->end)
+		return '\n';
+	return *r->at;
 }
 
 static bool is_blank(char c)

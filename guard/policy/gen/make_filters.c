@@ -54,7 +54,7 @@ struct program {
 
 static void die(const char *what)
 {
-	fprintf(stderr, "make_filters: %s\n", what);
+	(void)fprintf(stderr, "make_filters: %s\n", what);
 	exit(1);
 }
 
@@ -221,7 +221,7 @@ static int number_of(const char *name)
 	int nr = seccomp_syscall_resolve_name(name);
 
 	if (nr == __NR_SCMP_ERROR) {
-		fprintf(stderr, "make_filters: %s: unknown system call\n", name);
+		(void)fprintf(stderr, "make_filters: %s: unknown system call\n", name);
 		exit(1);
 	}
 	return nr;
