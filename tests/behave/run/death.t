@@ -64,6 +64,6 @@ for who in launcher monitor; do
 	[ $who = monitor ] && victim=$(monitor_of $run)
 	kill -KILL "$victim"
 	wait $run 2>/dev/null
-	ok "a swarm does not outlive the $who" await -t 2 none run_swarm
+	ok "a swarm does not outlive the $who" await -t 2 none "$T/up"
 done
 done_testing

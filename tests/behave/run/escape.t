@@ -59,5 +59,5 @@ run=$!
 await file "$T/threads"
 kill $run
 wait $run
-ok "the child of a thread is ended too" await -t 0 none run_swarm
+ok "the child of a thread is ended too" await -t 0 none "$T/threads"
 done_testing
