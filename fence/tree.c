@@ -46,8 +46,7 @@ static int read_children(const char *path, visit_pid *visit, void *arg)
 	}
 }
 
-/* Every process whose parent is `parent`, the slow way. */
-static int scan_children(pid_t parent, visit_pid *visit, void *arg)
+int fence_proc_each(int (*visit)(const struct fence_proc_stat *proc, void *arg), void *arg)
 {
 	DIR *proc = opendir("/proc");
 	struct dirent *entry;
@@ -59,11 +58,32 @@ static int scan_children(pid_t parent, visit_pid *visit, void *arg)
 		pid_t pid = (pid_t)strtol(entry->d_name, NULL, 10);
 		struct fence_proc_stat stat;
 
-		if (pid > 0 && fence_proc_stat(pid, &stat) == 0 && stat.parent == parent)
-			rc = visit(pid, arg);
+		if (pid > 0 && fence_proc_stat(pid, &stat) == 0)
+			rc = visit(&stat, arg);
 	}
 	(void)closedir(proc);
 	return rc;
+}
+
+struct children_of {
+	pid_t parent;
+	visit_pid *visit;
+	void *arg;
+};
+
+static int visit_child(const struct fence_proc_stat *proc, void *arg)
+{
+	const struct children_of *wanted = arg;
+
+	return proc->parent == wanted->parent ? wanted->visit(proc->pid, wanted->arg) : 0;
+}
+
+/* Every process whose parent is `parent`, the slow way. */
+static int scan_children(pid_t parent, visit_pid *visit, void *arg)
+{
+	struct children_of wanted = { .parent = parent, .visit = visit, .arg = arg };
+
+	return fence_proc_each(visit_child, &wanted);
 }
 
 /* We have one thread, so one file holds all our children. */
@@ -140,24 +160,17 @@ static int add_children_of(struct fence_tree *tree, pid_t parent)
 	return rc == -ENOMEM ? rc : 0;
 }
 
+static int append_process(const struct fence_proc_stat *proc, void *arg)
+{
+	return append(arg, proc->pid, proc->parent);
+}
+
 /* All processes once, then each found one's children among them. */
 static int list_by_scan(struct fence_tree *tree, pid_t root)
 {
 	struct fence_tree all = { 0 };
-	DIR *proc = opendir("/proc");
-	struct dirent *entry;
-	int rc = 0;
+	int rc = fence_proc_each(append_process, &all);
 
-	if (proc == NULL)
-		return -errno;
-	while (rc == 0 && (entry = readdir(proc)) != NULL) {
-		pid_t pid = (pid_t)strtol(entry->d_name, NULL, 10);
-		struct fence_proc_stat stat;
-
-		if (pid > 0 && fence_proc_stat(pid, &stat) == 0)
-			rc = append(&all, pid, stat.parent);
-	}
-	(void)closedir(proc);
 	for (size_t at = 0; rc == 0 && at <= tree->count; at++) {
 		pid_t parent = at == 0 ? root : tree->nodes[at - 1].pid;
 

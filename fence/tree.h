@@ -26,6 +26,10 @@ int fence_proc_stat(pid_t pid, struct fence_proc_stat *ret);
 /* The same from text, which is changed. -EBADMSG: not such a line. */
 int fence_proc_stat_parse(char *text, struct fence_proc_stat *ret);
 
+/* Calls `visit` for each process that /proc shows, until it returns non-zero: that
+ * answer, or -errno. */
+int fence_proc_each(int (*visit)(const struct fence_proc_stat *proc, void *arg), void *arg);
+
 /* Is there a /proc, and is it that of our own pid namespace? Without it nothing
  * here works. 0, -ENOENT, or -EXDEV for another namespace's. */
 int fence_proc_probe(void);

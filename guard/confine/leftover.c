@@ -1,41 +1,27 @@
 #include "guard/confine/leftover.h"
 
-#include <dirent.h>
 #include <string.h>
 #include <unistd.h>
 
-#include "fence/clock.h"
 #include "fence/tree.h"
 
-static void note(struct guard_leftover *left, const struct fence_proc_stat *stat)
+static int note(const struct fence_proc_stat *proc, void *arg)
 {
+	struct guard_leftover *left = arg;
+
+	/* We are pid 1; a zombie runs no more. */
+	if (proc->pid == getpid() || strchr("ZX", proc->state) != NULL)
+		return 0;
 	if (left->count < GUARD_LEFTOVER_NAMED) {
-		left->first[left->count].pid = stat->pid;
-		memcpy(left->first[left->count].name, stat->name, sizeof(stat->name));
+		left->first[left->count].pid = proc->pid;
+		memcpy(left->first[left->count].name, proc->name, sizeof(proc->name));
 	}
 	left->count++;
+	return 0;
 }
 
 void guard_leftover_look(struct guard_leftover *ret)
 {
-	struct fence_proc_stat stat;
-	struct dirent *entry;
-	DIR *proc;
-
 	*ret = (struct guard_leftover){ 0 };
-	if (fence_proc_probe() < 0)
-		return;
-	proc = opendir("/proc");
-	if (proc == NULL)
-		return;
-	ret->known = true;
-	while ((entry = readdir(proc)) != NULL) {
-		int64_t pid;
-
-		if (fence_parse_number(entry->d_name, 2, INT32_MAX, &pid) < 0)
-			continue; /* 1 is ourselves */
-		if (fence_proc_stat((pid_t)pid, &stat) == 0 && strchr("ZX", stat.state) == NULL)
-			note(ret, &stat);
-	}
-	(void)closedir(proc);
+	ret->known = fence_proc_probe() == 0 && fence_proc_each(note, ret) == 0;
 }
