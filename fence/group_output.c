@@ -221,30 +221,31 @@ static int update_watches(struct fence_stream *stream)
 			 stream->pipe_fd >= 0 && stream->pending_bytes <= held_limit, EPOLLIN);
 }
 
-/* One read: the count; 0 when nothing is there now, or nothing will come. */
 /* A wide pipe costs two allocations in the kernel, and most commands never fill even a
- * narrow one: it is widened for who has shown that he does. That it may be refused,
- * beyond a user's quota, is no loss. */
-static void widen_pipe(struct fence_stream *stream, size_t got_bytes)
+ * narrow one: where nobody reads behind us it is widened for who has shown that he
+ * fills it. That it may be refused, beyond a user's quota, is no loss. */
+static void widen_pipe(struct fence_stream *stream)
 {
-	if (stream->is_wide || got_bytes < WIDEN_BYTES)
+	if (stream->is_wide)
 		return;
 	stream->is_wide = true;
 	(void)fcntl(stream->pipe_fd, F_SETPIPE_SZ, PIPE_BYTES);
 }
 
+/* One read: the count; 0 when nothing is there now, or nothing will come. */
 static size_t read_stream(struct fence_stream *stream)
 {
 	struct fence_output *output = stream->output;
 	ssize_t got = fence_read_some(stream->pipe_fd, output->chunk, CHUNK_BYTES);
 
+	if (got >= WIDEN_BYTES)
+		widen_pipe(stream);
 	if (got == -EAGAIN)
 		return 0;
 	if (got <= 0) {
 		end_stream(stream);
 		return 0;
 	}
-	widen_pipe(stream, (size_t)got);
 	fence_tail_add(stream->tail, stream->ring, output->chunk, (size_t)got);
 	write_log(output, output->chunk, (size_t)got);
 	tee_bytes(stream, output->chunk, (size_t)got);
@@ -286,6 +287,9 @@ static int open_pipe(struct fence_stream *stream, int *ret_end)
 		return -errno;
 	stream->pipe_fd = ends[0];
 	*ret_end = ends[1];
+	/* What a slow reader behind us does not take yet, the pipe holds meanwhile. */
+	if (stream->tee_fd >= 0)
+		widen_pipe(stream);
 	/* Our end alone: the command's is a description of its own. */
 	flags = fcntl(ends[0], F_GETFL);
 	return fcntl(ends[0], F_SETFL, flags | O_NONBLOCK) < 0 ? -errno : 0;
