@@ -93,7 +93,9 @@ sh -c "exec sleep $word" <"$T/fifo2" &
 reader2=$!
 fence-run -q -t 300ms --tee -- yes >"$T/fifo2" &
 run=$!
-fence-run -q --tee --capture 16B --result "$T/r" -- head -c 300000 /dev/zero >"$T/fifo"
+# In small pieces: what the reader does not take must find its place however it comes.
+fence-run -q --tee --capture 16B --result "$T/r" -- \
+	sh -c 'for i in $(seq 300); do head -c 1000 /dev/zero; done' >"$T/fifo"
 is "a reader that stops reading is given up in the end" \
 	"$(jq -r '.exitStatus, .output.stdout.bytes, .output.stdout.passedOn, .wallMs < 7000' "$T/r" | xargs)" \
 	"0 300000 false true"
