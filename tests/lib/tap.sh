@@ -179,6 +179,7 @@ lacks() {
 	else
 		tap_count=$((tap_count + 1))
 		echo "ok $tap_count - $1 # SKIP missing: $2"
+		note "skipped: $(basename "$0"): $1: missing: $2"
 	fi
 }
 
