@@ -93,6 +93,15 @@ struct fence_marker_place {
 /* "markerDev":"…" and the three others, as members of an open object. */
 void fence_marker_place_write(struct fence_jsonw *w, const struct fence_marker_place *place);
 
+/* How an attempt ended. */
+struct fence_marker_result {
+	enum fence_cause cause;
+	int code;   /* exit status; -1: it has none */
+	int signal; /* 0: it has none */
+	enum fence_reap reap;
+	unsigned int survivors;
+};
+
 struct fence_marker {
 	enum fence_marker_format format;
 	enum fence_marker_status status;
@@ -107,6 +116,9 @@ struct fence_marker {
 	char host[FENCE_MARKER_HOST_BYTES];
 	struct fence_ident group; /* pid 0: none yet; boot and namespace as the supervisor's */
 	uint64_t group_cgroup;
+	bool has_by, has_result;
+	enum fence_marker_by by;
+	struct fence_marker_result result;
 
 	/* The file itself, with a NUL behind it: what the fields above were read from,
 	 * and what is not known to us too. */
@@ -190,23 +202,19 @@ struct fence_marker_birth {
 	const char *attempt_id;
 	pid_t supervisor_pid; /* must live: its start time and id are recorded */
 	enum fence_marker_by by;
+	enum fence_marker_durable durable;
+	/* Also where an authentic marker of the same format is whose attempt is over
+	 * (fence_attempt_is_over): its seq goes on, all else is new. */
+	bool over_ended;
 	int64_t lock_wait_ms;
 };
 
-/* Makes the marker, active, where no file of that name is; durable when it returns
+/* Makes the marker, active, where no file of that name is; as durable as asked when it returns
  * 0. -EEXIST: there is one; -EAGAIN: the lock was not to be had in time; -ESRCH: no
  * such process; others. Nothing is left behind then. -EIO with `*ret_made` set: it
  * was made but is not known to be durable. */
 int fence_marker_create(struct fence_marker_writer *writer, const struct fence_marker_birth *birth,
 			struct fence_marker *ret, bool *ret_made, struct fence_err *err);
-
-struct fence_marker_result {
-	enum fence_cause cause;
-	int code;   /* -1: it has none */
-	int signal; /* 0: it has none */
-	enum fence_reap reap;
-	unsigned int survivors;
-};
 
 /* The new state. What it does not speak of stays as it is, unknown fields byte for
  * byte. */
