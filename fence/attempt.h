@@ -17,6 +17,10 @@
 #include "fence/err.h"
 #include "fence/marker.h"
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 /* --- ownership ------------------------------------------------------------------- */
 
 /* Takes byte 1 for the life of this process, at once or not at all: 0; -EBUSY when
@@ -105,10 +109,14 @@ void fence_marker_watch_close(struct fence_marker_watch *watch);
 
 /* What the command of an attempt has in its environment: FENCE_SUPERVISOR names the very
  * supervisor, so that what escaped from the group is still known as the attempt's. */
-#define FENCE_ATTEMPT_VARIABLE "FENCE_SUPERVISOR"
+#define FENCE_ATTEMPT_VARIABLE	  "FENCE_SUPERVISOR"
 #define FENCE_ATTEMPT_STAMP_BYTES 160
 
 /* "BOOTID/PIDNS/PID/START/ID", with 0 or nothing for what is not known. */
 void fence_attempt_stamp(const struct fence_ident *supervisor, char ret[FENCE_ATTEMPT_STAMP_BYTES]);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

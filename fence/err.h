@@ -6,6 +6,10 @@
 
 #include <stddef.h>
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 struct fence_err {
 	int code;	/* negative errno, or 0 for "nothing failed" */
 	char what[512]; /* what failed, by name */
@@ -36,5 +40,9 @@ size_t fence_err_line(const struct fence_err *err, const char *program, char *bu
  * sign does not matter. Safe between fork and exec and under any filter. */
 const char *fence_errno_words(int code);
 const char *fence_errno_name(int code);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

@@ -26,6 +26,9 @@ struct fence_group {
 	pid_t monitor; /* 0: reaped */
 	int control_fd;
 	bool ended;
+	void (*ending)(void *arg, enum fence_cause cause);
+	void (*told)(void *arg, const struct fence_group_event *event);
+	void *arg;
 };
 
 void fence_group_plan_init(struct fence_group_plan *plan)
@@ -117,6 +120,9 @@ int fence_group_start(const struct fence_group_plan *plan, struct fence_group **
 	if (group == NULL)
 		return fence_fail(err, -ENOMEM, "start a group");
 	group->control_fd = -1;
+	group->ending = plan->ending;
+	group->told = plan->told;
+	group->arg = plan->arg;
 	rc = plan->spawn.keep_count > FENCE_GROUP_KEEP_MAX ? -E2BIG : map_shared(plan, group);
 	if (rc == -E2BIG)
 		(void)fence_fail(err, rc, "keep %zu descriptors open", plan->spawn.keep_count);
@@ -170,8 +176,14 @@ static int take_orphan(pid_t pid, void *arg)
 	return 0;
 }
 
-static void note_kill(struct fence_group_shared *shared)
+/* About to send the first KILL that is not the monitor's. */
+static void note_kill(struct fence_group *group)
 {
+	struct fence_group_shared *shared = group->shared;
+
+	if (!shared->announced && group->ending != NULL)
+		group->ending(group->arg, fence_group_judge_cause(&shared->facts));
+	shared->announced = true;
 	if (shared->facts.kill_sent)
 		return;
 	shared->facts.kill_sent = true;
@@ -202,7 +214,7 @@ static void end_orphans(struct fence_group *group, const struct fence_spare *spa
 			orphans.left = 1;
 		if (orphans.left == 0 || fence_now_ms() >= stop_at_ms)
 			break;
-		note_kill(group->shared);
+		note_kill(group);
 		(void)fence_tree_kill_children(spare);
 		(void)poll(NULL, 0, ORPHAN_LOOK_MS);
 	}
@@ -236,14 +248,16 @@ static int monitor_lost(struct fence_group *group, struct fence_group *const *ot
 int fence_group_step(struct fence_group *group, struct fence_group *const *others,
 		     size_t other_count, struct fence_err *err)
 {
+	struct fence_group_event event;
 	struct fence_exit how;
-	char word;
 	ssize_t got;
 	int rc;
 
 	if (group->ended)
 		return 1;
-	got = recv(group->control_fd, &word, sizeof(word), MSG_DONTWAIT);
+	while ((got = recv(group->control_fd, &event, sizeof(event), MSG_DONTWAIT)) > 0)
+		if (got == sizeof(event) && group->told != NULL)
+			group->told(group->arg, &event);
 	if (got < 0 && (errno == EAGAIN || errno == EINTR))
 		return 0;
 	if (group->monitor > 0) {
@@ -264,9 +278,8 @@ int fence_group_step(struct fence_group *group, struct fence_group *const *other
 
 /* --- words to the monitor ------------------------------------------------------------ */
 
-static int tell(struct fence_group *group, enum fence_group_word word, int value, int sig)
+static int tell(struct fence_group *group, struct fence_group_packet packet)
 {
-	struct fence_group_packet packet = { .word = (int32_t)word, .value = value, .sig = sig };
 	struct pollfd room = { .fd = group->control_fd, .events = POLLOUT };
 
 	/* A monitor that is behind makes us wait: a word that was lost could have been the
@@ -290,12 +303,23 @@ int fence_group_stop(struct fence_group *group, enum fence_cause cause)
 
 int fence_group_stop_with(struct fence_group *group, enum fence_cause cause, int sig)
 {
-	return tell(group, FENCE_GROUP_STOP, (int)cause, sig);
+	return tell(group, (struct fence_group_packet){ .word = FENCE_GROUP_STOP,
+							.value = (int32_t)cause,
+							.sig = sig,
+							.grace_ms = -1 });
+}
+
+int fence_group_stop_within(struct fence_group *group, enum fence_cause cause, int64_t grace_ms)
+{
+	return tell(group, (struct fence_group_packet){ .word = FENCE_GROUP_STOP,
+							.value = (int32_t)cause,
+							.sig = SIGTERM,
+							.grace_ms = grace_ms });
 }
 
 int fence_group_signal(struct fence_group *group, int sig)
 {
-	return tell(group, FENCE_GROUP_SIGNAL, 0, sig);
+	return tell(group, (struct fence_group_packet){ .word = FENCE_GROUP_SIGNAL, .sig = sig });
 }
 
 int fence_group_wake(struct fence_group *group)

@@ -22,6 +22,7 @@
 
 #include "fence/capture.h"
 #include "fence/err.h"
+#include "fence/ident.h"
 #include "fence/reap.h"
 #include "fence/spawn.h"
 #include "fence/vocab.h"
@@ -30,6 +31,26 @@ enum fence_term_scope {
 	FENCE_TERM_LEADER, /* the command alone: it shuts its workers down itself */
 	FENCE_TERM_GROUP,  /* its process group (the default) */
 	FENCE_TERM_TREE,   /* every descendant */
+};
+
+/* What a running group tells its launcher, in order. */
+enum fence_group_news {
+	FENCE_GROUP_STARTED,   /* `leader`: the command runs */
+	FENCE_GROUP_ENDING,    /* `cause`: the first signal is about to be sent */
+	FENCE_GROUP_SIGNALLED, /* `sig` was sent, to end it or because it was asked for */
+	FENCE_GROUP_EXITED,    /* `exit`: the command itself */
+	FENCE_GROUP_LEFTOVER,  /* `count` processes that it left */
+	FENCE_GROUP_IDLE,      /* no output for as long as the idle time-out */
+};
+
+struct fence_group_event {
+	enum fence_group_news news;
+	int64_t at_ms; /* after the start */
+	enum fence_cause cause;
+	int sig;
+	unsigned int count;
+	struct fence_exit exit;
+	struct fence_ident leader;
 };
 
 /* What to do with what the command left behind when it exited. */
@@ -67,6 +88,15 @@ struct fence_group_plan {
 	/* Look up the command's start time for the result: three calls into /proc, which
 	 * who starts hundreds of commands may save. */
 	bool with_start_ticks;
+
+	/* Called once, before the first signal that is to end anything of the group, in the
+	 * process that is about to send it: the monitor, or the launcher when the monitor was
+	 * killed. NULL: nobody wants to know. Until it returns nothing is signalled. */
+	void (*ending)(void *arg, enum fence_cause cause);
+	/* Called by fence_group_step. NULL: nothing is told, at no cost. A launcher that
+	 * takes none of it for long misses some. */
+	void (*told)(void *arg, const struct fence_group_event *event);
+	void *arg; /* of both */
 };
 
 /* Sane defaults: no time-outs, 5 s grace, group scope, leftovers killed, nothing
@@ -99,9 +129,10 @@ struct fence_group_result {
 	bool term_sent, kill_sent;	/* by us, to any of the group */
 	int64_t term_at_ms, kill_at_ms; /* after the start; -1: not sent */
 
-	/* Why it did not start. */
+	/* Why it did not start; in words as well when a gate was shut. */
 	enum fence_spawn_step failed_step;
 	int failed_errno;
+	struct fence_err failure;
 
 	/* What was still there when the command had exited by itself and its captured
 	 * output had ended (or was given up); zombies do not count. The count may
@@ -155,6 +186,9 @@ int fence_group_stop(struct fence_group *group, enum fence_cause cause);
  * passing on a request to end in the words it came in. What is left once the
  * command is gone gets TERM all the same. */
 int fence_group_stop_with(struct fence_group *group, enum fence_cause cause, int sig);
+
+/* The same with another grace than the plan's. */
+int fence_group_stop_within(struct fence_group *group, enum fence_cause cause, int64_t grace_ms);
 
 /* Forwards a signal to the command's process group. TSTP, STOP, TTIN and TTOU stop
  * the whole tree (as STOP: the kernel drops the others in a session of its own) and

@@ -15,7 +15,7 @@ const char *fence_sender_word(enum fence_sender sender)
 	return words[sender];
 }
 
-static enum fence_cause judge_cause(const struct fence_group_facts *facts)
+enum fence_cause fence_group_judge_cause(const struct fence_group_facts *facts)
 {
 	if (!facts->started)
 		return FENCE_CAUSE_NOT_STARTED;
@@ -59,7 +59,7 @@ static enum fence_sender judge_killer(const struct fence_group_facts *facts)
 struct fence_group_judgement fence_group_judge(const struct fence_group_facts *facts)
 {
 	return (struct fence_group_judgement){
-		.cause = judge_cause(facts),
+		.cause = fence_group_judge_cause(facts),
 		.reap = judge_reap(facts),
 		.killed_by = judge_killer(facts),
 	};

@@ -59,6 +59,7 @@ struct monitor {
 	struct fence_group_facts *facts;
 	struct fence_output output;
 	struct fence_loop loop;
+	int control_fd;
 	struct fence_watch control_watch, signal_watch;
 	struct fence_timer timers[TIMERS];
 	struct fence_tree tree;
@@ -77,6 +78,7 @@ struct monitor {
 	int64_t kill_progress_ms, kill_start_ms;
 	unsigned int round_children, round_reaped; /* of the last round of KILL */
 	unsigned int stops;			   /* how often we were asked */
+	int64_t grace_ms;
 };
 
 static int advance(struct monitor *m);
@@ -96,6 +98,35 @@ static void set_timer(struct monitor *m, int timer, int64_t limit_ms)
 static void clear_timer(struct monitor *m, int timer)
 {
 	m->timers[timer].at_ms = FENCE_NEVER;
+}
+
+/* --- news ------------------------------------------------------------------------ */
+
+/* What the launcher does not take is lost, so that it can never hold us. */
+static void tell(const struct monitor *m, struct fence_group_event event)
+{
+	if (m->plan->told == NULL || m->executor_gone)
+		return;
+	event.at_ms = since_start_ms(m);
+	(void)send(m->control_fd, &event, sizeof(event), MSG_DONTWAIT | MSG_NOSIGNAL);
+}
+
+static void tell_signalled(const struct monitor *m, int sig)
+{
+	tell(m, (struct fence_group_event){ .news = FENCE_GROUP_SIGNALLED, .sig = sig });
+}
+
+/* Once, before the first signal. */
+static void announce_ending(struct monitor *m)
+{
+	enum fence_cause cause = fence_group_judge_cause(m->facts);
+
+	if (m->shared->announced)
+		return;
+	if (m->plan->ending != NULL)
+		m->plan->ending(m->plan->arg, cause);
+	m->shared->announced = true;
+	tell(m, (struct fence_group_event){ .news = FENCE_GROUP_ENDING, .cause = cause });
 }
 
 /* --- signals ------------------------------------------------------------------- */
@@ -161,6 +192,7 @@ static void term_scope(struct monitor *m, int sig)
 	const int sigs[] = { sig, SIGCONT };
 
 	note_term(m);
+	tell_signalled(m, sig);
 	if (sig == SIGTERM)
 		m->facts->term_to_leader = sender_of(m);
 	else
@@ -192,8 +224,10 @@ static void term_rest(struct monitor *m)
 	m->rest_signalled = true;
 	if (m->tree_termed || m->empty)
 		return;
-	if (signal_tree(m, term_and_cont, 2, m->group_termed ? is_alive_elsewhere : is_alive) > 0)
-		note_term(m);
+	if (signal_tree(m, term_and_cont, 2, m->group_termed ? is_alive_elsewhere : is_alive) == 0)
+		return;
+	note_term(m);
+	tell_signalled(m, SIGTERM);
 }
 
 /* --- ending -------------------------------------------------------------------- */
@@ -230,6 +264,7 @@ static void kill_now(struct monitor *m)
 {
 	if (m->phase == KILLING || m->empty)
 		return;
+	announce_ending(m);
 	m->phase = KILLING;
 	m->paused = false;
 	clear_timer(m, TIMER_LIMIT);
@@ -237,6 +272,7 @@ static void kill_now(struct monitor *m)
 	clear_timer(m, TIMER_GRACE);
 	m->facts->kill_sent = true;
 	m->result->kill_at_ms = since_start_ms(m);
+	tell_signalled(m, SIGKILL);
 	if (!m->leader_gone)
 		m->facts->kill_to_leader = sender_of(m);
 	m->kill_start_ms = m->kill_progress_ms = fence_now_ms();
@@ -245,15 +281,16 @@ static void kill_now(struct monitor *m)
 
 static void start_ending(struct monitor *m, int sig)
 {
+	announce_ending(m);
 	m->phase = ENDING;
 	m->paused = false;
 	clear_timer(m, TIMER_LIMIT);
 	clear_timer(m, TIMER_IDLE);
-	if (m->plan->grace_ms == 0) {
+	if (m->grace_ms == 0) {
 		kill_now(m);
 		return;
 	}
-	set_timer(m, TIMER_GRACE, m->plan->grace_ms);
+	set_timer(m, TIMER_GRACE, m->grace_ms);
 	if (!m->leader_gone)
 		term_scope(m, sig);
 }
@@ -305,6 +342,7 @@ static bool output_done(const struct monitor *m)
 static void command_exited(struct monitor *m)
 {
 	m->phase = DRAINING;
+	tell(m, (struct fence_group_event){ .news = FENCE_GROUP_EXITED, .exit = m->facts->exit });
 	clear_timer(m, TIMER_IDLE);
 	if (m->plan->leftover != FENCE_LEFTOVER_WAIT)
 		clear_timer(m, TIMER_LIMIT);
@@ -337,6 +375,8 @@ static void record_leftover(struct monitor *m)
 static void settle_leftover(struct monitor *m)
 {
 	record_leftover(m);
+	tell(m, (struct fence_group_event){ .news = FENCE_GROUP_LEFTOVER,
+					    .count = m->result->leftover_count });
 	if (m->plan->leftover == FENCE_LEFTOVER_WAIT) {
 		m->phase = WAITING;
 		return;
@@ -462,6 +502,7 @@ static int idle_due(void *arg)
 		set_timer(m, TIMER_IDLE, m->plan->idle_timeout_ms);
 		return 0;
 	}
+	tell(m, (struct fence_group_event){ .news = FENCE_GROUP_IDLE });
 	return limit_reached(m, FENCE_CAUSE_IDLE_TIMEOUT);
 }
 
@@ -564,6 +605,7 @@ static void forward(struct monitor *m, int sig)
 	}
 	note_sent(m, sig);
 	signal_group(m, sig);
+	tell_signalled(m, sig);
 }
 
 static int launcher_gone(struct monitor *m)
@@ -589,6 +631,8 @@ static int control_ready(void *arg, uint32_t events)
 	if (got != sizeof(packet))
 		return 0;
 	reap_dead(m);
+	if (packet.word == FENCE_GROUP_STOP && packet.grace_ms >= 0 && m->stops == 0)
+		m->grace_ms = packet.grace_ms;
 	if (packet.word == FENCE_GROUP_STOP)
 		asked_to_stop(m, (enum fence_cause)packet.value, packet.sig);
 	else
@@ -615,6 +659,7 @@ static int start_command(struct monitor *m)
 	for (int i = 0; i < 2; i++)
 		if (ends[i] >= 0)
 			spawn.stdio[i + 1] = ends[i];
+	spawn.gate_err = &m->result->failure;
 	m->shared->start_us = fence_now_us();
 	rc = fence_spawn_exec(&spawn, &m->leader, &m->leader_pidfd, &m->result->failed_step);
 	for (int i = 0; i < 2; i++)
@@ -624,6 +669,7 @@ static int start_command(struct monitor *m)
 
 static void command_started(struct monitor *m)
 {
+	struct fence_group_event event = { .news = FENCE_GROUP_STARTED };
 	struct fence_proc_stat stat;
 
 	m->facts->started = true;
@@ -631,6 +677,12 @@ static void command_started(struct monitor *m)
 	__atomic_store_n(&m->shared->pid, m->leader, __ATOMIC_RELEASE);
 	if (m->plan->with_start_ticks && fence_proc_stat(m->leader, &stat) == 0)
 		m->result->start_ticks = stat.start_ticks;
+	if (m->plan->told != NULL) {
+		/* A command that is gone already still has its pid. */
+		if (fence_ident_of_pidfd(m->leader_pidfd, &event.leader) < 0)
+			event.leader.pid = m->leader;
+		tell(m, event);
+	}
 	/* A writer's end that was meant for the command must end with it. */
 	for (int i = 0; i < 3; i++) {
 		int fd = m->plan->spawn.stdio[i];
@@ -694,6 +746,8 @@ void fence_group_monitor(const struct fence_group_plan *plan, struct fence_group
 		.result = &shared->result,
 		.facts = &shared->facts,
 		.leader_pidfd = -1,
+		.control_fd = control_fd,
+		.grace_ms = plan->grace_ms,
 	};
 	int rc;
 

@@ -31,6 +31,7 @@ struct fence_group_judgement {
 };
 
 struct fence_group_judgement fence_group_judge(const struct fence_group_facts *facts);
+enum fence_cause fence_group_judge_cause(const struct fence_group_facts *facts);
 
 /* Memory that both stages have, and that outlives either of them. The rings of
  * the two tails follow it, `ring_bytes` each. Only the monitor writes, until it
@@ -41,8 +42,9 @@ struct fence_group_shared {
 	struct fence_tail tails[2];
 	int64_t start_us;
 	int64_t user_us, system_us;
-	pid_t pid;  /* set, atomically, once the command runs */
-	bool ended; /* set, atomically, as the monitor's last word */
+	bool announced; /* `ending` was called */
+	pid_t pid;	/* set, atomically, once the command runs */
+	bool ended;	/* set, atomically, as the monitor's last word */
 };
 
 uint8_t *fence_group_ring(struct fence_group_shared *shared, int stream);
@@ -63,6 +65,7 @@ struct fence_group_packet {
 	int32_t word;
 	int32_t value;
 	int32_t sig;
+	int64_t grace_ms; /* with STOP; -1: the plan's */
 };
 
 /* The monitor's life; `control_fd` is its end of the socket pair. */

@@ -18,6 +18,10 @@
 #include "fence/json.h"
 #include "fence/jsonw.h"
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 #define FENCE_BOOT_ID_BYTES 37 /* a UUID and a NUL */
 
 struct fence_ident {
@@ -64,5 +68,9 @@ void fence_ident_write(struct fence_jsonw *w, const struct fence_ident *ident);
  * not what it should be, whose name is then in `ret_member`. */
 int fence_ident_parse(const struct fence_json *object, struct fence_ident *ret,
 		      const char **ret_member);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

@@ -27,6 +27,10 @@
 
 #include "fence/err.h"
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 /* The largest integer that every reader of JSON holds exactly is near this: above
  * it a double has gaps, so two readers may see two different numbers. */
 #define FENCE_JSON_INT_MAX (INT64_C(1) << 53)
@@ -109,5 +113,9 @@ int fence_json_decimal(const struct fence_json *value, uint64_t *ret);
 
 /* -EINVAL: not a bool. */
 int fence_json_bool(const struct fence_json *value, bool *ret);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

@@ -18,6 +18,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 struct fence_jsonw {
 	char *buf;
 	size_t size_bytes;
@@ -54,5 +58,9 @@ void fence_jsonw_head(struct fence_jsonw *w, const char *schema, const char *too
 /* Ends the line and writes it whole. -EOVERFLOW if it did not fit (nothing is
  * written then), else what fence_write_full says. */
 int fence_jsonw_line(struct fence_jsonw *w, int fd);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

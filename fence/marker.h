@@ -8,7 +8,7 @@
 #ifndef FENCE_MARKER_H
 #define FENCE_MARKER_H
 
-#include <limits.h>
+#include <linux/limits.h> /* PATH_MAX and NAME_MAX, in strict C as well */
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -18,6 +18,10 @@
 #include "fence/json.h"
 #include "fence/jsonw.h"
 #include "fence/vocab.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
 
 #define FENCE_MARKER_BYTES	   1024 /* of the whole file */
 #define FENCE_MARKER_ATTEMPT_BYTES 129	/* with the NUL, as all of these */
@@ -245,5 +249,9 @@ enum fence_marker_answer {
 int fence_marker_replace(struct fence_marker_writer *writer,
 			 const struct fence_marker_change *change, struct fence_marker *ret,
 			 enum fence_marker_answer *ret_answer, struct fence_err *err);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

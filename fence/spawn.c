@@ -15,7 +15,7 @@
 #include "fence/reap.h"
 #include "fence/sys.h"
 
-#define CHILD_STACK_BYTES (64 * 1024)
+#define CHILD_STACK_BYTES (256 * 1024) /* a gate has more to do than exec */
 #define STANDARD_PATH	  "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 
 const char *fence_spawn_step_name(enum fence_spawn_step step)
@@ -23,6 +23,7 @@ const char *fence_spawn_step_name(enum fence_spawn_step step)
 	static const char *const names[] = {
 		[FENCE_SPAWN_STEP_FORK] = "fork",
 		[FENCE_SPAWN_STEP_SESSION] = "start a session",
+		[FENCE_SPAWN_STEP_GATE] = "pass the fence",
 		[FENCE_SPAWN_STEP_STDIO] = "set up standard descriptors",
 		[FENCE_SPAWN_STEP_DIR] = "change directory",
 		[FENCE_SPAWN_STEP_FDS] = "close descriptors",
@@ -61,6 +62,11 @@ static int child_session(const struct fence_spawn_plan *plan)
 	if (plan->foreground)
 		child_foreground();
 	return 0;
+}
+
+static int child_gate(const struct fence_spawn_plan *plan)
+{
+	return plan->gate == NULL ? 0 : plan->gate(plan->gate_arg, plan->gate_err);
 }
 
 /* Moves the three descriptors into place. A source that is itself 0, 1 or 2 is
@@ -143,6 +149,7 @@ static int child_main(void *arg)
 		int (*run)(const struct fence_spawn_plan *plan);
 	} steps[] = {
 		{ FENCE_SPAWN_STEP_SESSION, child_session },
+		{ FENCE_SPAWN_STEP_GATE, child_gate },
 		{ FENCE_SPAWN_STEP_STDIO, child_stdio },
 		{ FENCE_SPAWN_STEP_DIR, child_dir },
 		{ FENCE_SPAWN_STEP_FDS, child_fds },

@@ -11,6 +11,8 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+#include "fence/err.h"
+
 enum fence_spawn_session {
 	FENCE_SPAWN_INHERIT,	 /* the caller's session and group */
 	FENCE_SPAWN_OWN_GROUP,	 /* a process group of its own */
@@ -34,11 +36,20 @@ struct fence_spawn_plan {
 	bool keep_signals;    /* leave ignored signals and `mask` as given; else all default, none
 				 blocked */
 	const sigset_t *mask; /* with keep_signals: the mask the command gets */
+
+	/* Asked in the child itself, once it leads its group or session and before it is
+	 * anything else of the command's: 0 lets it go on; -errno, with words in `gate_err`,
+	 * ends it there. The child is in the parent's memory, the parent stands still and is
+	 * to have one thread only: so a gate may do what the parent itself could. */
+	int (*gate)(void *arg, struct fence_err *err);
+	void *gate_arg;
+	struct fence_err *gate_err;
 };
 
 enum fence_spawn_step {
 	FENCE_SPAWN_STEP_FORK,
 	FENCE_SPAWN_STEP_SESSION,
+	FENCE_SPAWN_STEP_GATE,
 	FENCE_SPAWN_STEP_STDIO,
 	FENCE_SPAWN_STEP_DIR,
 	FENCE_SPAWN_STEP_FDS,

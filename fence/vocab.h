@@ -3,6 +3,10 @@
 #ifndef FENCE_VOCAB_H
 #define FENCE_VOCAB_H
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 /* Why an attempt ended. */
 enum fence_cause {
 	FENCE_CAUSE_EXITED,
@@ -40,5 +44,9 @@ enum fence_contain {
 const char *fence_cause_word(enum fence_cause cause);
 const char *fence_reap_word(enum fence_reap reap);
 const char *fence_contain_word(enum fence_contain contain);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif
