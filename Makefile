@@ -13,6 +13,7 @@ override BUILD := $(patsubst $(CURDIR)/%,%,$(abspath $(BUILD)))
 PREFIX  ?= /usr/local
 BINDIR  ?= $(PREFIX)/bin
 LIBDIR  ?= $(PREFIX)/lib
+INCLUDEDIR ?= $(PREFIX)/include
 MANDIR  ?= $(PREFIX)/share/man
 DATADIR ?= $(PREFIX)/share/fenceline
 PKG_CONFIG ?= pkg-config
@@ -45,6 +46,9 @@ CFLAGS_ALL := -std=gnu11 -g -fno-common -fstack-protector-strong \
 	-fstack-clash-protection -fcf-protection -fPIE \
 	-ffile-prefix-map=$(CURDIR)=. $(WARN)
 LDFLAGS_ALL := -Wl,-z,relro,-z,now -Wl,-z,noexecstack -Wl,--as-needed
+# Set below: what only an instrumented mode, and what only the library's objects get.
+INSTRUMENT :=
+PIC :=
 STATIC := -static-pie
 DYNAMIC := -pie
 
@@ -55,12 +59,14 @@ LDFLAGS_ALL += -Wl,--gc-sections
 else ifeq ($(MODE),plain)
 CFLAGS_ALL += -O0
 else ifeq ($(MODE),asan)
-CFLAGS_ALL += -O1 -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
-LDFLAGS_ALL += -fsanitize=address,undefined
+INSTRUMENT := -fsanitize=address,undefined
+CFLAGS_ALL += -O1 $(INSTRUMENT) -fno-sanitize-recover=all -fno-omit-frame-pointer
+LDFLAGS_ALL += $(INSTRUMENT)
 STATIC := $(DYNAMIC)
 else ifeq ($(MODE),cov)
-CFLAGS_ALL += -O0 --coverage
-LDFLAGS_ALL += --coverage
+INSTRUMENT := --coverage
+CFLAGS_ALL += -O0 $(INSTRUMENT)
+LDFLAGS_ALL += $(INSTRUMENT)
 endif
 CFLAGS_ALL += $(CFLAGS)
 LDFLAGS_ALL += $(LDFLAGS)
@@ -158,10 +164,13 @@ $(ARCHIVES) $(SLIM_ARCHIVES):
 	@rm -f $@
 	$(Q)$(AR) rcsD $@ $(filter %.o,$^)
 
+# libfence.a is installed, and whoever takes it may be building a shared object.
+$(call objects,$(FENCE_SRC)): PIC := -fPIC -fno-semantic-interposition
+
 $(BUILD)/obj/%.o: %.c
 	$(call say,CC,$<)
 	@mkdir -p $(@D)
-	$(Q)$(CC) $(CPPFLAGS_ALL) $(CFLAGS_ALL) -MMD -MP -c -o $@ $<
+	$(Q)$(CC) $(CPPFLAGS_ALL) $(CFLAGS_ALL) $(PIC) -MMD -MP -c -o $@ $<
 
 # link (objects and archives in order, kind of link, further libraries)
 define link
@@ -259,14 +268,38 @@ COMPDIR_BASH := $(PREFIX)/share/bash-completion/completions
 COMPDIR_ZSH  := $(PREFIX)/share/zsh/site-functions
 COMPDIR_FISH := $(PREFIX)/share/fish/vendor_completions.d
 
+# What libfence offers to other programs (libfence.3): the modules of markers and of
+# identities, and what their headers include. The other headers are ours alone.
+PUBLIC_HEADERS := $(addprefix fence/,attempt.h err.h ident.h json.h jsonw.h marker.h vocab.h)
+PKGCONFIGDIR ?= $(LIBDIR)/pkgconfig
+# A folder below the prefix is named by it, so that the tree can be moved.
+from_prefix = $(patsubst $(PREFIX)/%,$${prefix}/%,$(1))
+define PKGCONFIG_LINES
+'prefix=$(PREFIX)' \
+'includedir=$(call from_prefix,$(INCLUDEDIR))' \
+'libdir=$(call from_prefix,$(LIBDIR))' \
+'' \
+'Name: libfence' \
+'Description: markers of attempts, and the identity of processes' \
+'Version: $(VERSION)' \
+'Cflags: -I$${includedir}' \
+'Libs: -L$${libdir} -lfence$(addprefix $() ,$(INSTRUMENT))' \
+'Libs.private:'
+endef
+
 install: all
 	install -d $(addprefix $(DESTDIR),$(BINDIR) $(DATADIR)/schemas \
-		$(MANDIR)/man1 $(MANDIR)/man5 $(MANDIR)/man7 \
+		$(INCLUDEDIR)/fence $(LIBDIR) $(PKGCONFIGDIR) \
+		$(MANDIR)/man1 $(MANDIR)/man3 $(MANDIR)/man5 $(MANDIR)/man7 \
 		$(COMPDIR_BASH) $(COMPDIR_ZSH) $(COMPDIR_FISH))
 	install -m 755 $(PROGRAMS) $(DESTDIR)$(BINDIR)
-	for page in man/*.[157]; do \
+	for page in man/*.[1357]; do \
 		install -m 644 $$page $(DESTDIR)$(MANDIR)/man$${page##*.} || exit 1; done
 	install -m 644 schemas/*.json $(DESTDIR)$(DATADIR)/schemas
+	install -m 644 $(PUBLIC_HEADERS) $(DESTDIR)$(INCLUDEDIR)/fence
+	install -m 644 $(LIBFENCE) $(DESTDIR)$(LIBDIR)
+	printf '%s\n' $(PKGCONFIG_LINES) >$(DESTDIR)$(PKGCONFIGDIR)/libfence.pc
+	chmod 644 $(DESTDIR)$(PKGCONFIGDIR)/libfence.pc
 	for program in $(PROGRAMS); do name=$${program##*/}; \
 		$$program --completions bash >$(DESTDIR)$(COMPDIR_BASH)/$$name && \
 		$$program --completions zsh >$(DESTDIR)$(COMPDIR_ZSH)/_$$name && \
@@ -277,7 +310,10 @@ uninstall:
 	for program in $(notdir $(PROGRAMS)); do rm -f $(DESTDIR)$(BINDIR)/$$program \
 		$(DESTDIR)$(COMPDIR_BASH)/$$program $(DESTDIR)$(COMPDIR_ZSH)/_$$program \
 		$(DESTDIR)$(COMPDIR_FISH)/$$program.fish; done
-	for page in man/*.[157]; do rm -f $(DESTDIR)$(MANDIR)/man$${page##*.}/$${page##*/}; done
+	for page in man/*.[1357]; do rm -f $(DESTDIR)$(MANDIR)/man$${page##*.}/$${page##*/}; done
+	rm -f $(addprefix $(DESTDIR)$(INCLUDEDIR)/,$(PUBLIC_HEADERS)) \
+		$(DESTDIR)$(LIBDIR)/libfence.a $(DESTDIR)$(PKGCONFIGDIR)/libfence.pc
+	rmdir $(DESTDIR)$(INCLUDEDIR)/fence 2>/dev/null || :
 	rm -rf $(DESTDIR)$(DATADIR)
 
 clean:
