@@ -3,13 +3,18 @@
  *   1. the marker is read and compared with what was approved
  *   2. temporaries that a killed writer left are removed
  *   3. a sibling is made; the new state, which names the sibling's own inode, is
- *      composed, checked as a reader would, written and synced
+ *      composed, checked as a reader would, written, synced and closed
  *   4. the marker is read and compared again
  *   5. the sibling is renamed over it (to create: without replacing)
  *   6. the folder is synced
  *
  * Before 5 the name holds the old state and after it the new one, whenever the
- * writer is killed; what is left of 3 goes with the next writer's 2. */
+ * writer is killed; what is left of 3 goes with the next writer's 2.
+ *
+ * A call that failed may have been done all the same: a network file system answers
+ * EIO or EINTR when only the reply was lost. So a sibling is removed also when its
+ * making failed, and after a failed rename the name is looked at: it tells whether
+ * the new state is out. */
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -184,11 +189,14 @@ static int remove_stale(const struct fence_marker_writer *writer, struct fence_e
 		fence_drop_fd(&fd);
 		return rc;
 	}
-	for (const struct dirent *entry; rc == 0 && (entry = readdir(dir));)
+	errno = 0;
+	for (const struct dirent *entry; rc == 0 && (entry = readdir(dir)); errno = 0)
 		if (is_sibling(entry->d_name, writer->path.name) &&
 		    unlinkat(writer->dir_fd, entry->d_name, 0) < 0 && errno != ENOENT)
 			rc = fence_fail(err, -errno, "remove stale %s/%s", writer->path.dir,
 					entry->d_name);
+	if (rc == 0 && errno != 0)
+		rc = fence_fail(err, -errno, "list folder %s", writer->path.dir);
 	(void)closedir(dir);
 	return rc;
 }
@@ -204,9 +212,13 @@ struct draft {
 static int random_hex(size_t bytes, char *ret)
 {
 	uint8_t random[16];
+	ssize_t got;
 
-	if (getrandom(random, bytes, 0) != (ssize_t)bytes)
-		return -EIO;
+	do {
+		got = getrandom(random, bytes, 0);
+	} while (got < 0 && errno == EINTR);
+	if (got != (ssize_t)bytes)
+		return got < 0 ? -errno : -EIO;
 	for (size_t i = 0; i < bytes; i++)
 		(void)snprintf(ret + 2 * i, 3, "%02x", random[i]);
 	return 0;
@@ -214,32 +226,55 @@ static int random_hex(size_t bytes, char *ret)
 
 static int open_draft(struct draft *draft, enum fence_marker_by by, struct fence_err *err)
 {
-	char random[RANDOM_DIGITS + 1], name[NAME_MAX + 1];
+	const struct fence_marker_writer *writer = draft->writer;
+	char random[RANDOM_DIGITS + 1];
 	int rc = random_hex(RANDOM_BYTES, random), length;
 
 	if (rc < 0)
 		return fence_fail(err, rc, "get random bytes");
-	length = snprintf(name, sizeof(name), ".%s.%s-%d-%s", draft->writer->path.name,
+	length = snprintf(draft->name, sizeof(draft->name), ".%s.%s-%d-%s", writer->path.name,
 			  fence_marker_by_word(by), getpid(), random);
-	if (length < 0 || (size_t)length >= sizeof(name))
-		return fence_fail(err, -ENAMETOOLONG, "marker name %s", draft->writer->path.name);
-	draft->fd = openat(draft->writer->dir_fd, name,
+	if (length < 0 || (size_t)length >= sizeof(draft->name)) {
+		draft->name[0] = '\0';
+		return fence_fail(err, -ENAMETOOLONG, "marker name %s", writer->path.name);
+	}
+	draft->fd = openat(writer->dir_fd, draft->name,
 			   O_CREAT | O_EXCL | O_WRONLY | O_NOFOLLOW | O_CLOEXEC, 0600);
-	if (draft->fd < 0)
-		return fence_fail(err, -errno, "create %s/%s", draft->writer->path.dir, name);
-	memcpy(draft->name, name, sizeof(draft->name));
-	return 0;
+	if (draft->fd >= 0)
+		return 0;
+	rc = fence_fail(err, -errno, "create %s/%s", writer->path.dir, draft->name);
+	if (rc == -EEXIST)
+		draft->name[0] = '\0'; /* somebody else's */
+	return rc;
 }
 
-static void drop_draft(struct draft *draft)
+/* What cannot be removed now is removed by the next writer: no reason to call what was
+ * done undone, but it is said beside another error. */
+static void drop_draft(struct draft *draft, struct fence_err *err)
 {
-	int kept = errno;
+	int rc;
 
 	fence_close_fd(&draft->fd);
-	if (draft->name[0] != '\0')
-		(void)unlinkat(draft->writer->dir_fd, draft->name, 0);
+	if (draft->name[0] == '\0')
+		return;
+	do {
+		rc = unlinkat(draft->writer->dir_fd, draft->name, 0) < 0 ? -errno : 0;
+	} while (rc == -EINTR);
+	if (rc < 0 && rc != -ENOENT && err && err->code < 0)
+		(void)fence_hint(err, "%s could not be removed (%s): the next writer does that",
+				 draft->name, fence_errno_words(rc));
 	draft->name[0] = '\0';
-	errno = kept;
+}
+
+/* Whether the name is this draft: after a rename or link that failed. */
+static bool is_published(const struct draft *draft)
+{
+	const struct fence_marker_writer *writer = draft->writer;
+	struct stat st;
+
+	return fstatat(writer->dir_fd, writer->path.name, &st, AT_SYMLINK_NOFOLLOW) == 0 &&
+	       st.st_dev == draft->marker.place.marker_dev &&
+	       st.st_ino == draft->marker.place.marker_ino;
 }
 
 /* --- composing ------------------------------------------------------------------------------- */
@@ -290,17 +325,22 @@ static int compose_draft(struct draft *draft, const char *old, size_t old_bytes,
 	return fence_marker_compose(old, old_bytes, format, news, &draft->marker, err);
 }
 
-static int write_draft(const struct draft *draft, enum fence_marker_durable durable,
+static int write_draft(struct draft *draft, enum fence_marker_durable durable,
 		       struct fence_err *err)
 {
+	const char *dir = draft->writer->path.dir;
 	int rc = fence_write_full(draft->fd, draft->marker.text, draft->marker.text_bytes);
 
 	if (rc < 0)
-		return fence_fail(err, rc, "write %s/%s", draft->writer->path.dir, draft->name);
-	/* Never tried again: after a failed sync the kernel may drop what was written
-	 * and report success the next time. */
+		return fence_fail(err, rc, "write %s/%s", dir, draft->name);
+	/* Never tried again, not even after EINTR: after a failed sync the kernel may
+	 * drop what was written and report success the next time. */
 	if (durable != FENCE_MARKER_DURABLE_NONE && fsync(draft->fd) < 0)
-		return fence_fail(err, -errno, "sync %s/%s", draft->writer->path.dir, draft->name);
+		return fence_fail(err, -errno, "sync %s/%s", dir, draft->name);
+	/* Where nothing is synced a network file system first tells here that the bytes
+	 * did not arrive. Nor is this tried again: the descriptor is gone in any case. */
+	if (close(fence_take_fd(&draft->fd)) < 0)
+		return fence_fail(err, -errno, "close %s/%s", dir, draft->name);
 	return 0;
 }
 
@@ -370,6 +410,16 @@ static int draft_change(struct draft *draft, const struct fence_marker_change *c
 }
 
 /* Nothing of the state may have changed since the first look, whoever wrote it. */
+static int compare_states(const struct fence_marker_writer *writer, const struct fence_marker *old,
+			  const struct fence_marker *now, struct fence_err *err)
+{
+	if (now->place.marker_ino != old->place.marker_ino || now->text_bytes != old->text_bytes ||
+	    memcmp(now->text, old->text, old->text_bytes) != 0)
+		return fence_fail_why(err, -ESTALE, "a writer without the lock changed it", "%s",
+				      writer->path.name);
+	return 0;
+}
+
 static int read_again(const struct fence_marker_writer *writer,
 		      const struct fence_marker_change *change, const struct fence_marker *old,
 		      struct fence_err *err)
@@ -377,12 +427,23 @@ static int read_again(const struct fence_marker_writer *writer,
 	struct fence_marker now;
 	int rc = read_approved(writer, change, &now, err);
 
-	if (rc == 0 &&
-	    (now.place.marker_ino != old->place.marker_ino || now.text_bytes != old->text_bytes ||
-	     memcmp(now.text, old->text, old->text_bytes) != 0))
-		rc = fence_fail_why(err, -ESTALE, "a writer without the lock changed it", "%s",
+	return rc == 0 ? compare_states(writer, old, &now, err) : rc;
+}
+
+/* -errno; when `*ret_is_out` says so it was done nevertheless. */
+static int rename_over(struct draft *draft, bool *ret_is_out, struct fence_err *err)
+{
+	const struct fence_marker_writer *writer = draft->writer;
+	int rc = renameat(writer->dir_fd, draft->name, writer->dir_fd, writer->path.name) < 0
+			 ? -errno
+			 : 0;
+
+	*ret_is_out = rc == 0 || is_published(draft);
+	if (*ret_is_out)
+		draft->name[0] = '\0';
+	return rc == 0 ? 0
+		       : fence_fail(err, rc, "rename over %s/%s", writer->path.dir,
 				    writer->path.name);
-	return rc;
 }
 
 static int publish_change(struct draft *draft, const struct fence_marker_change *change,
@@ -390,6 +451,7 @@ static int publish_change(struct draft *draft, const struct fence_marker_change 
 {
 	const struct fence_marker_writer *writer = draft->writer;
 	struct fence_marker old;
+	bool is_out = false;
 	int rc = read_approved(writer, change, &old, err);
 
 	if (rc == 0)
@@ -398,14 +460,12 @@ static int publish_change(struct draft *draft, const struct fence_marker_change 
 		rc = draft_change(draft, change, &old, err);
 	if (rc == 0)
 		rc = read_again(writer, change, &old, err);
-	if (rc < 0)
-		return rc;
-	if (renameat(writer->dir_fd, draft->name, writer->dir_fd, writer->path.name) < 0)
-		return fence_fail(err, -errno, "rename over %s/%s", writer->path.dir,
-				  writer->path.name);
-	draft->name[0] = '\0';
-	rc = sync_dir(writer, change->durable, err);
-	*ret_answer = rc < 0 ? FENCE_MARKER_NOT_DURABLE : FENCE_MARKER_REPLACED;
+	if (rc == 0)
+		rc = rename_over(draft, &is_out, err);
+	if (rc == 0)
+		rc = sync_dir(writer, change->durable, err);
+	if (is_out)
+		*ret_answer = rc < 0 ? FENCE_MARKER_NOT_DURABLE : FENCE_MARKER_REPLACED;
 	return rc;
 }
 
@@ -421,7 +481,7 @@ int fence_marker_replace(struct fence_marker_writer *writer,
 	if (rc < 0)
 		return rc;
 	rc = publish_change(&draft, change, ret_answer, err);
-	drop_draft(&draft);
+	drop_draft(&draft, err);
 	release_lock(writer);
 	if (*ret_answer != FENCE_MARKER_NOT_REPLACED && ret)
 		*ret = draft.marker;
@@ -478,21 +538,32 @@ static int rename_new(struct draft *draft)
 	int rc = fence_renameat2(writer->dir_fd, draft->name, writer->dir_fd, writer->path.name,
 				 RENAME_NOREPLACE);
 
-	if (rc == 0)
-		draft->name[0] = '\0';
 	if (rc != -EINVAL && rc != -ENOSYS)
 		return rc;
-	/* The draft keeps its first name, which is removed with it. */
 	if (linkat(writer->dir_fd, draft->name, writer->dir_fd, writer->path.name, 0) < 0)
 		return -errno;
-	return 0;
+	return unlinkat(writer->dir_fd, draft->name, 0) < 0 ? -errno : 0;
 }
 
-static int draft_birth(struct draft *draft, const struct fence_marker_birth *birth,
+/* As rename_over. A draft that has two names, because it was linked and then could not
+ * be unlinked, keeps the first, which is removed with it. */
+static int publish_new(struct draft *draft, bool *ret_is_out, struct fence_err *err)
+{
+	const struct fence_marker_writer *writer = draft->writer;
+	int rc = rename_new(draft);
+
+	*ret_is_out = rc == 0 || is_published(draft);
+	if (rc == 0)
+		draft->name[0] = '\0';
+	return rc == 0 ? 0
+		       : fence_fail(err, rc, "create %s/%s", writer->path.dir, writer->path.name);
+}
+
+static int draft_birth(struct draft *draft, const struct fence_marker_birth *birth, int64_t seq,
 		       struct fence_err *err)
 {
 	struct fence_marker_news news = { .status = FENCE_MARKER_ACTIVE,
-					  .seq = 1,
+					  .seq = seq,
 					  .by = birth->by };
 	char base[FENCE_MARKER_BYTES];
 	struct fence_jsonw w;
@@ -509,30 +580,84 @@ static int draft_birth(struct draft *draft, const struct fence_marker_birth *bir
 	if (rc == 0)
 		rc = compose_draft(draft, base, w.length_bytes, birth->format, &news, err);
 	if (rc == 0)
-		rc = write_draft(draft, FENCE_MARKER_DURABLE_FULL, err);
+		rc = write_draft(draft, birth->durable, err);
 	return rc;
+}
+
+static bool has_entry(const struct fence_marker_writer *writer, int *ret_rc)
+{
+	struct stat st;
+	int rc = fstatat(writer->dir_fd, writer->path.name, &st, AT_SYMLINK_NOFOLLOW) < 0 ? -errno
+											  : 0;
+
+	*ret_rc = rc == -ENOENT ? 0 : rc;
+	return rc == 0;
+}
+
+static bool is_over(const struct fence_marker *marker)
+{
+	return marker->status == FENCE_MARKER_TERMINATED ||
+	       (marker->status == FENCE_MARKER_CANCELLED && marker->has_result &&
+		marker->result.survivors == 0);
+}
+
+/* The marker that is in the way, when its attempt is over and that is enough. */
+static int read_ended(const struct fence_marker_writer *writer,
+		      const struct fence_marker_birth *birth, struct fence_marker *ret,
+		      struct fence_err *err)
+{
+	char path[PATH_MAX];
+	int rc = path_of(writer, path, err);
+
+	if (rc < 0)
+		return rc;
+	if (!birth->over_ended)
+		return fence_fail(err, -EEXIST, "create %s", path);
+	if (fence_marker_read(path, birth->format, ret, NULL, NULL) < 0)
+		return fence_fail_why(err, -EEXIST,
+				      "what is there is no authentic marker of that format",
+				      "create %s", path);
+	if (!is_over(ret))
+		return fence_fail_why(err, -EEXIST, "its attempt may still run",
+				      "create %s: attempt %s is %s", path, ret->attempt_id,
+				      fence_marker_status_word(ret->status));
+	if (ret->seq == FENCE_JSON_INT_MAX)
+		return fence_fail_why(err, -EOVERFLOW, "its seq cannot grow", "%s",
+				      writer->path.name);
+	return 0;
+}
+
+static int publish_over(struct draft *draft, const struct fence_marker_birth *birth,
+			const struct fence_marker *old, bool *ret_is_out, struct fence_err *err)
+{
+	struct fence_marker now;
+	int rc = read_ended(draft->writer, birth, &now, err);
+
+	if (rc == 0)
+		rc = compare_states(draft->writer, old, &now, err);
+	return rc == 0 ? rename_over(draft, ret_is_out, err) : rc;
 }
 
 static int publish_birth(struct draft *draft, const struct fence_marker_birth *birth,
 			 bool *ret_made, struct fence_err *err)
 {
 	const struct fence_marker_writer *writer = draft->writer;
-	struct stat st;
+	struct fence_marker old = { .seq = 0 };
 	int rc;
+	bool is_there = has_entry(writer, &rc);
 
-	if (fstatat(writer->dir_fd, writer->path.name, &st, AT_SYMLINK_NOFOLLOW) == 0)
-		return fence_fail(err, -EEXIST, "create %s/%s", writer->path.dir,
-				  writer->path.name);
-	rc = remove_stale(writer, err);
+	if (rc < 0)
+		return fence_fail(err, rc, "look at %s/%s", writer->path.dir, writer->path.name);
+	if (is_there)
+		rc = read_ended(writer, birth, &old, err);
 	if (rc == 0)
-		rc = draft_birth(draft, birth, err);
-	if (rc < 0)
-		return rc;
-	rc = rename_new(draft);
-	if (rc < 0)
-		return fence_fail(err, rc, "create %s/%s", writer->path.dir, writer->path.name);
-	*ret_made = true;
-	return sync_dir(writer, FENCE_MARKER_DURABLE_FULL, err);
+		rc = remove_stale(writer, err);
+	if (rc == 0)
+		rc = draft_birth(draft, birth, old.seq + 1, err);
+	if (rc == 0)
+		rc = is_there ? publish_over(draft, birth, &old, ret_made, err)
+			     : publish_new(draft, ret_made, err);
+	return rc == 0 ? sync_dir(writer, birth->durable, err) : rc;
 }
 
 int fence_marker_create(struct fence_marker_writer *writer, const struct fence_marker_birth *birth,
@@ -546,7 +671,7 @@ int fence_marker_create(struct fence_marker_writer *writer, const struct fence_m
 	if (rc < 0)
 		return rc;
 	rc = publish_birth(&draft, birth, ret_made, err);
-	drop_draft(&draft);
+	drop_draft(&draft, err);
 	release_lock(writer);
 	if (*ret_made)
 		*ret = draft.marker;
