@@ -2,6 +2,8 @@
 
 #include <errno.h>
 
+#include "fence/marker_fields.h"
+
 static void write_status(struct fence_jsonw *w, const char *key,
 			 const struct fence_marker_news *news)
 {
@@ -110,8 +112,9 @@ static const struct fresh {
 };
 #define FRESH_COUNT (sizeof(fresh_fields) / sizeof(fresh_fields[0]))
 
-/* The row that replaces an old member of this name, or NULL: it stays. */
-static const struct fresh *fresh_for(const struct fence_json *key,
+/* The row that replaces an old member of this name, or NULL: it stays, as does what
+ * another format means by the name of a field of ours. */
+static const struct fresh *fresh_for(const struct fence_json *key, const struct fence_json *value,
 				     const struct fence_marker_news *news)
 {
 	for (size_t i = 0; i < FRESH_COUNT; i++) {
@@ -120,7 +123,8 @@ static const struct fresh *fresh_for(const struct fence_json *key,
 		if (!fence_json_string_is(key, field->name))
 			continue;
 		if ((field->when == WITH_GROUP && !news->group) ||
-		    (field->when == WITH_RESULT && !news->result))
+		    (field->when == WITH_RESULT && !news->result) ||
+		    (field->when == OUR_FORMAT && !fence_marker_is_field(key, value)))
 			return NULL;
 		return field;
 	}
@@ -153,7 +157,7 @@ static void compose(struct fence_jsonw *w, const struct fence_json *old,
 	fence_jsonw_open(w, NULL, '{');
 	fence_json_iter_init(&iter, old);
 	while (fence_json_next(&iter, &key, &value)) {
-		const struct fresh *field = fresh_for(&key, news);
+		const struct fresh *field = fresh_for(&key, &value, news);
 
 		if (field)
 			field->write(w, field->name, news);

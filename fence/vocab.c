@@ -1,5 +1,8 @@
 #include "fence/vocab.h"
 
+#include <errno.h>
+#include <string.h>
+
 const char *fence_cause_word(enum fence_cause cause)
 {
 	static const char *const words[] = {
@@ -44,4 +47,20 @@ const char *fence_contain_word(enum fence_contain contain)
 	};
 
 	return words[contain];
+}
+
+int fence_cause_find(const char *word)
+{
+	for (int i = FENCE_CAUSE_EXITED; i <= FENCE_CAUSE_NOT_STARTED; i++)
+		if (strcmp(word, fence_cause_word((enum fence_cause)i)) == 0)
+			return i;
+	return -EINVAL;
+}
+
+int fence_reap_find(const char *word)
+{
+	for (int i = FENCE_REAP_NO_SESSION; i <= FENCE_REAP_REFUSED_OWN_GROUP; i++)
+		if (strcmp(word, fence_reap_word((enum fence_reap)i)) == 0)
+			return i;
+	return -EINVAL;
 }

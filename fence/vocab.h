@@ -45,6 +45,10 @@ const char *fence_cause_word(enum fence_cause cause);
 const char *fence_reap_word(enum fence_reap reap);
 const char *fence_contain_word(enum fence_contain contain);
 
+/* The other way round: the enumerator's number, or -EINVAL for a word that is not there. */
+int fence_cause_find(const char *word);
+int fence_reap_find(const char *word);
+
 #ifdef __cplusplus
 }
 #endif

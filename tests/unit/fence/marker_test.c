@@ -447,6 +447,16 @@ static void a_field_of_the_wrong_kind_is_refused(void **state)
 		{ FRONT, ",\"group\":{\"pid\":1,\"cgroup\":5}}\n", FENCE_MARKER_RULE_FIELD },
 		{ FRONT, ",\"result\":\"exited\"}\n", FENCE_MARKER_RULE_FIELD },
 		{ FRONT, ",\"by\":null}\n", FENCE_MARKER_RULE_FIELD },
+		{ FRONT, ",\"by\":\"somebody\"}\n", FENCE_MARKER_RULE_FIELD },
+		{ FRONT, ",\"result\":{}}\n", FENCE_MARKER_RULE_FIELD },
+		{ FRONT, ",\"result\":{\"cause\":\"exited\",\"reap\":\"clear\"}}\n",
+		  FENCE_MARKER_RULE_FIELD },
+		{ FRONT, ",\"result\":{\"cause\":\"bored\",\"reap\":\"clear\",\"survivors\":0}}\n",
+		  FENCE_MARKER_RULE_FIELD },
+		{ FRONT,
+		  ",\"result\":{\"cause\":\"exited\",\"reap\":\"clear\",\"survivors\":0,"
+		  "\"code\":256}}\n",
+		  FENCE_MARKER_RULE_FIELD },
 	};
 
 	for (size_t i = 0; i < N(cases); i++) {
@@ -466,6 +476,62 @@ static void the_other_format_is_read_only_when_asked_for(void **state)
 			 0);
 	assert_int_equal(marker.seq, 0);
 	assert_null(strstr(marker.text, "nonce"));
+}
+
+static void a_result_and_its_writer_are_read(void **state)
+{
+	struct fixture *f = *state;
+	static const char rest[] =
+		",\"supervisorId\":\"5\",\"bootId\":\"119239c3-e3b0-4e5e-99f3-3a8c023d6880\","
+		"\"group\":{\"pid\":9,\"start\":\"8\"},\"by\":\"repair\","
+		"\"result\":{\"cause\":\"cancelled\",\"signal\":15,\"reap\":\"reaped-kill\","
+		"\"survivors\":2}}\n";
+	struct fence_marker marker;
+
+	forge(f->path, FRONT, rest, strlen(rest));
+	marker = authentic(f->path);
+	assert_true(marker.has_by && marker.has_result);
+	assert_int_equal(marker.by, FENCE_MARKER_BY_REPAIR);
+	assert_int_equal(marker.result.cause, FENCE_CAUSE_CANCELLED);
+	assert_int_equal(marker.result.reap, FENCE_REAP_KILL);
+	assert_int_equal(marker.result.code, -1);
+	assert_int_equal(marker.result.signal, 15);
+	assert_int_equal(marker.result.survivors, 2);
+	assert_string_equal(marker.group.boot_id, marker.supervisor.boot_id);
+	forge(f->path, FRONT, "}\n", 2);
+	marker = authentic(f->path);
+	assert_false(marker.has_by || marker.has_result);
+}
+
+/* A field of ours by its name alone: in another format it is somebody else's. */
+static void a_foreign_field_says_nothing_and_stays(void **state)
+{
+	struct fixture *f = *state;
+	static const char front[] =
+		"{\"format\":\"cockpit-executor/v1\",\"attemptId\":\"a\",\"supervisorPid\":77,"
+		"\"status\":\"active\",";
+	static const char rest[] = ",\"seq\":\"4th\",\"nonce\":7,\"result\":\"none\","
+				   "\"by\":\"node\",\"group\":[1],\"host\":null}\n";
+	struct fence_marker_approved approved;
+	const struct fence_marker_change change = { .format = FENCE_MARKER_COCKPIT_V1,
+						    .attempt_id = "a",
+						    .approved = &approved,
+						    .status = FENCE_MARKER_TERMINATING };
+	struct fence_marker marker;
+	enum fence_marker_answer answer;
+	struct fence_err err;
+
+	forge(f->path, front, rest, strlen(rest));
+	assert_int_equal(fence_marker_read(f->path, FENCE_MARKER_COCKPIT_V1, &marker, NULL, NULL),
+			 0);
+	assert_int_equal(marker.seq, 0);
+	assert_int_equal(marker.group.pid, 0);
+	assert_string_equal(marker.nonce, "");
+	assert_false(marker.has_by || marker.has_result);
+	approved = (struct fence_marker_approved){ .supervisor_pid = 77, .place = marker.place };
+	assert_int_equal(replace(f->path, &change, &marker, &answer, &err), 0);
+	assert_non_null(strstr(marker.text, "\"seq\":\"4th\",\"nonce\":7,\"result\":\"none\","
+					    "\"by\":\"node\",\"group\":[1],\"host\":null}"));
 }
 
 /* --- replacing ------------------------------------------------------------------------------ */
@@ -901,6 +967,8 @@ int main(void)
 		TEST(its_text_is_strict_json_and_a_newline),
 		TEST(a_field_of_the_wrong_kind_is_refused),
 		TEST(the_other_format_is_read_only_when_asked_for),
+		TEST(a_result_and_its_writer_are_read),
+		TEST(a_foreign_field_says_nothing_and_stays),
 		TEST(a_state_follows_the_approved_one),
 		TEST(another_than_the_approved_marker_is_left_alone),
 		TEST(nothing_is_written_where_no_authentic_marker_is),
