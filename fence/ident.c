@@ -18,6 +18,12 @@
 #ifndef PID_FS_MAGIC
 #define PID_FS_MAGIC 0x50494446
 #endif
+#ifndef FD_PIDFS_ROOT
+#define FD_PIDFS_ROOT (-10002) /* 6.17 */
+#endif
+#ifndef FILEID_KERNFS
+#define FILEID_KERNFS 0xfe /* a 64-bit id */
+#endif
 
 /* --- facts about where we are ------------------------------------------------------ */
 
@@ -182,6 +188,44 @@ int fence_ident_open(const struct fence_ident *ident, int *ret_pidfd)
 		return -ESRCH;
 	*ret_pidfd = fence_take_fd(&pidfd);
 	return 0;
+}
+
+/* A pidfd's file handle is its inode number. -ENODATA: this kernel opens none. */
+static int open_by_id(uint64_t id)
+{
+	union {
+		struct file_handle handle;
+		uint8_t room[sizeof(struct file_handle) + sizeof(id)];
+	} u = { .handle = { .handle_bytes = sizeof(id), .handle_type = FILEID_KERNFS } };
+	struct stat st;
+	owned_fd pidfd = -1;
+
+	memcpy(u.handle.f_handle, &id, sizeof(id));
+	pidfd = open_by_handle_at(FD_PIDFS_ROOT, &u.handle, O_CLOEXEC);
+	if (pidfd < 0 && errno == ESTALE)
+		return -ESRCH;
+	if (pidfd < 0)
+		return -ENODATA;
+	if (fstat(pidfd, &st) < 0 || st.st_ino != id)
+		return -ENODATA;
+	return fence_take_fd(&pidfd);
+}
+
+int fence_ident_open_group(const struct fence_ident *leader, int *ret_pidfd)
+{
+	struct fence_ident here = { 0 };
+	int rc = read_here(&here), pidfd;
+
+	if (rc < 0)
+		return rc;
+	if (!is_same_place(leader, &here))
+		return -EXDEV;
+	pidfd = leader->id == 0 ? -ENODATA : open_by_id(leader->id);
+	if (pidfd == -ENODATA)
+		return fence_ident_open(leader, ret_pidfd);
+	if (pidfd >= 0)
+		*ret_pidfd = pidfd;
+	return pidfd < 0 ? pidfd : 0;
 }
 
 int fence_ident_alive(const struct fence_ident *ident)
