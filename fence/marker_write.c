@@ -26,6 +26,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "fence/attempt.h"
 #include "fence/clock.h"
 #include "fence/marker.h"
 #include "fence/marker_compose.h"
@@ -117,6 +118,12 @@ static int check_lock(const struct fence_marker_writer *writer, struct fence_err
 	return 0;
 }
 
+static void release_lock(const struct fence_marker_writer *writer)
+{
+	/* Unlocking what is held cannot fail; were it to, closing the file unlocks it. */
+	(void)lock_command(writer->lock_fd, F_OFD_SETLK, F_UNLCK);
+}
+
 /* The kernel has no wait for a record lock with a deadline but one ended by a
  * signal handler, which a library must not have: so it is tried again, soon at
  * first (an update takes microseconds in memory, less than a millisecond on disk). */
@@ -129,8 +136,12 @@ static int take_lock(const struct fence_marker_writer *writer, int64_t wait_ms,
 	for (;;) {
 		int rc = lock_command(writer->lock_fd, F_OFD_SETLK, F_WRLCK);
 
-		if (rc == 0)
-			return check_lock(writer, err);
+		if (rc == 0) {
+			rc = check_lock(writer, err);
+			if (rc < 0)
+				release_lock(writer);
+			return rc;
+		}
 		if (rc != -EAGAIN && rc != -EACCES)
 			return fence_fail(err, rc, "lock %s.lock", writer->path.name);
 		if (fence_now_ms() >= stop_at_ms)
@@ -140,12 +151,6 @@ static int take_lock(const struct fence_marker_writer *writer, int64_t wait_ms,
 		if (pause.tv_nsec < 3200000)
 			pause.tv_nsec *= 2;
 	}
-}
-
-static void release_lock(const struct fence_marker_writer *writer)
-{
-	/* Unlocking what is held cannot fail; were it to, closing the file unlocks it. */
-	(void)lock_command(writer->lock_fd, F_OFD_SETLK, F_UNLCK);
 }
 
 /* --- siblings ----------------------------------------------------------------------------- */
@@ -594,13 +599,6 @@ static bool has_entry(const struct fence_marker_writer *writer, int *ret_rc)
 	return rc == 0;
 }
 
-static bool is_over(const struct fence_marker *marker)
-{
-	return marker->status == FENCE_MARKER_TERMINATED ||
-	       (marker->status == FENCE_MARKER_CANCELLED && marker->has_result &&
-		marker->result.survivors == 0);
-}
-
 /* The marker that is in the way, when its attempt is over and that is enough. */
 static int read_ended(const struct fence_marker_writer *writer,
 		      const struct fence_marker_birth *birth, struct fence_marker *ret,
@@ -617,7 +615,7 @@ static int read_ended(const struct fence_marker_writer *writer,
 		return fence_fail_why(err, -EEXIST,
 				      "what is there is no authentic marker of that format",
 				      "create %s", path);
-	if (!is_over(ret))
+	if (!fence_attempt_is_over(ret))
 		return fence_fail_why(err, -EEXIST, "its attempt may still run",
 				      "create %s: attempt %s is %s", path, ret->attempt_id,
 				      fence_marker_status_word(ret->status));
@@ -656,7 +654,7 @@ static int publish_birth(struct draft *draft, const struct fence_marker_birth *b
 		rc = draft_birth(draft, birth, old.seq + 1, err);
 	if (rc == 0)
 		rc = is_there ? publish_over(draft, birth, &old, ret_made, err)
-			     : publish_new(draft, ret_made, err);
+			      : publish_new(draft, ret_made, err);
 	return rc == 0 ? sync_dir(writer, birth->durable, err) : rc;
 }
 
