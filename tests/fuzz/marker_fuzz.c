@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "fence/attempt.h"
 #include "fence/marker_compose.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size_bytes);
@@ -16,10 +17,49 @@ static void must(bool claim)
 		abort();
 }
 
-static void next_state(const struct fence_marker *marker)
+/* What is not known is 0 in both. */
+static bool is_same_result(const struct fence_marker_result *a, const struct fence_marker_result *b)
+{
+	return a->cause == b->cause && a->code == b->code && a->signal == b->signal &&
+	       a->reap == b->reap && a->survivors == b->survivors;
+}
+
+/* The next state says all that is new, and of the rest what the last one said. */
+static void next_state(const struct fence_marker *marker, const struct fence_marker_news *news)
+{
+	struct fence_marker next;
+	struct fence_err err = { 0 };
+	int rc = fence_marker_compose(marker->text, marker->text_bytes, marker->format, news, &next,
+				      &err);
+
+	if (rc == -EFBIG) {
+		must(marker->text_bytes > 512);
+		return;
+	}
+	must(rc == 0 && next.text_bytes <= FENCE_MARKER_BYTES);
+	must(next.status == news->status && next.place.parent_ino == news->place.parent_ino);
+	must(next.supervisor.pid == marker->supervisor.pid);
+	must(next.supervisor.id == marker->supervisor.id);
+	must(strcmp(next.attempt_id, marker->attempt_id) == 0);
+	must(strcmp(next.host, marker->host) == 0);
+	must(next.group.pid == (news->group ? news->group->pid : marker->group.pid));
+	if (news->result)
+		must(next.has_result && is_same_result(&next.result, news->result));
+	else
+		must(next.has_result == marker->has_result &&
+		     is_same_result(&next.result, &marker->result));
+	must(marker->format != FENCE_MARKER_V1 || next.seq == news->seq);
+	must(fence_attempt_is_over(&next) == (next.status == FENCE_MARKER_TERMINATED ||
+					      (next.status == FENCE_MARKER_CANCELLED &&
+					       next.has_result && next.result.survivors == 0)));
+}
+
+static void next_states(const struct fence_marker *marker)
 {
 	const struct fence_ident group = { .pid = 1, .start_ticks = 2, .id = 3 };
-	const struct fence_marker_news news = {
+	const struct fence_marker_result result = { FENCE_CAUSE_TIMEOUT, -1, 9, FENCE_REAP_SURVIVED,
+						    2 };
+	struct fence_marker_news news = {
 		.status = FENCE_MARKER_TERMINATING,
 		.place = { 1, 2, 3, 4 },
 		.seq = 7,
@@ -27,20 +67,13 @@ static void next_state(const struct fence_marker *marker)
 		.group = &group,
 		.by = FENCE_MARKER_BY_CANCEL,
 	};
-	struct fence_marker next;
-	struct fence_err err = { 0 };
-	int rc = fence_marker_compose(marker->text, marker->text_bytes, marker->format, &news,
-				      &next, &err);
 
-	if (rc == -EFBIG) {
-		must(marker->text_bytes > 512);
-		return;
-	}
-	must(rc == 0);
-	must(next.status == FENCE_MARKER_TERMINATING && next.place.parent_ino == 4);
-	must(next.supervisor.pid == marker->supervisor.pid && next.group.pid == 1);
-	must(strcmp(next.attempt_id, marker->attempt_id) == 0);
-	must(marker->format != FENCE_MARKER_V1 || next.seq == 7);
+	next_state(marker, &news);
+	news.group = NULL;
+	news.status = FENCE_MARKER_CANCELLED;
+	next_state(marker, &news);
+	news.result = &result;
+	next_state(marker, &news);
 }
 
 static void approve(const uint8_t *data, size_t size_bytes)
@@ -68,7 +101,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size_bytes)
 			must(rule == FENCE_MARKER_RULE_JSON || rule == FENCE_MARKER_RULE_FORMAT ||
 			     rule == FENCE_MARKER_RULE_FIELD);
 		else
-			next_state(&marker);
+			next_states(&marker);
 	}
 	approve(data, size_bytes);
 	return 0;
