@@ -210,7 +210,7 @@ struct fence_marker_birth {
 	/* Also where an authentic marker of the same format is whose attempt is over
 	 * (fence_attempt_is_over): its seq goes on, all else is new. */
 	bool over_ended;
-	int64_t lock_wait_ms;
+	int64_t lock_wait_ms; /* 0: one try */
 };
 
 /* Makes the marker, active, where no file of that name is; as durable as asked when it returns
@@ -232,7 +232,7 @@ struct fence_marker_change {
 	uint64_t group_cgroup;
 	const struct fence_marker_result *result; /* NULL: leave it */
 	enum fence_marker_durable durable;
-	int64_t lock_wait_ms;
+	int64_t lock_wait_ms; /* 0: one try */
 };
 
 enum fence_marker_answer {
