@@ -86,7 +86,8 @@ say = $(if $(V)$(SILENT),@:,@printf '  %-7s %s\n' $(1) $(2))
 # --- what is made from what ----------------------------------------------------
 # A program's main file has the program's name with underscores; every other .c of
 # a folder goes into that folder's archive, from which a program takes what it uses.
-PROGRAM_MAINS := fence/fence_marker.c supervisor/fence_run.c guard/fence_guard.c \
+PROGRAM_MAINS := fence/fence_marker.c supervisor/fence_run.c \
+	supervisor/fence_supervisor.c guard/fence_guard.c \
 	guard/fence_chromium.c gate/fence_gate.c
 PROGRAM_MAINS := $(wildcard $(PROGRAM_MAINS))
 program_name = $(subst _,-,$(basename $(notdir $(1))))
@@ -184,6 +185,10 @@ $(BUILD)/bin/fence-marker: $(SLIM)/obj/fence/fence_marker.o $(SLIM)/lib/libfence
 	$(call slim_link,$^)
 $(BUILD)/bin/fence-run: $(SLIM)/obj/supervisor/fence_run.o $(SLIM)/lib/supervisor.a \
 		$(SLIM)/lib/libfence.a
+	$(call slim_link,$^)
+
+$(BUILD)/bin/fence-supervisor: $(SLIM)/obj/supervisor/fence_supervisor.o \
+		$(SLIM)/lib/supervisor.a $(SLIM)/lib/libfence.a
 	$(call slim_link,$^)
 
 # --- guard -----------------------------------------------------------------------

@@ -66,16 +66,19 @@ void fence_attempt_stamp(const struct fence_ident *supervisor, char ret[FENCE_AT
 
 /* --- the next state ------------------------------------------------------------------ */
 
-static bool names_supervisor(const struct fence_marker *marker, const struct fence_ident *wanted)
+bool fence_attempt_names(const struct fence_marker *marker, const struct fence_ident *supervisor)
 {
 	const struct fence_ident *named = &marker->supervisor;
 
-	if (wanted->pid == 0)
-		return true;
-	/* A foreign format says no more than the pid. */
-	if (named->start_ticks == 0 && named->id == 0)
-		return named->pid == wanted->pid;
-	return fence_ident_same(named, wanted);
+	if (named->pid != supervisor->pid)
+		return false;
+	if (named->boot_id[0] != '\0' && strcmp(named->boot_id, supervisor->boot_id) != 0)
+		return false;
+	if (named->pid_ns != 0 && named->pid_ns != supervisor->pid_ns)
+		return false;
+	if (named->id != 0 && supervisor->id != 0)
+		return named->id == supervisor->id;
+	return named->start_ticks == 0 || named->start_ticks == supervisor->start_ticks;
 }
 
 static int check_meant(const struct fence_marker *marker, const struct fence_attempt_step *step,
@@ -85,7 +88,7 @@ static int check_meant(const struct fence_marker *marker, const struct fence_att
 
 	if (strcmp(marker->attempt_id, step->attempt_id) != 0)
 		why = "it is of another attempt";
-	else if (!names_supervisor(marker, &step->supervisor))
+	else if (step->supervisor.pid != 0 && !fence_attempt_names(marker, &step->supervisor))
 		why = "it names another supervisor";
 	return why == NULL ? 0 : fence_fail_why(err, -ESTALE, why, "the marker");
 }

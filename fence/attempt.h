@@ -52,6 +52,10 @@ const char *fence_attempt_life_word(enum fence_attempt_life life);
 int fence_attempt_judge(const struct fence_marker *marker, enum fence_attempt_life *ret,
 			int *ret_pidfd, struct fence_err *err);
 
+/* Does the marker name this very supervisor? What the marker does not say is not
+ * compared, its pid excepted. */
+bool fence_attempt_names(const struct fence_marker *marker, const struct fence_ident *supervisor);
+
 /* Nothing of it runs any more and nothing will: terminated, or cancelled with a result
  * that counts no survivors. */
 bool fence_attempt_is_over(const struct fence_marker *marker);
@@ -107,8 +111,9 @@ void fence_marker_watch_close(struct fence_marker_watch *watch);
 
 /* --- repair ---------------------------------------------------------------------------- */
 
-/* What the command of an attempt has in its environment: FENCE_SUPERVISOR names the very
- * supervisor, so that what escaped from the group is still known as the attempt's. */
+/* What the command of an attempt has in its environment, so that what escaped from the
+ * group is still known as the attempt's: the stamps of its supervisor and of those around
+ * that one, with a space between them, the innermost last. */
 #define FENCE_ATTEMPT_VARIABLE	  "FENCE_SUPERVISOR"
 #define FENCE_ATTEMPT_STAMP_BYTES 160
 

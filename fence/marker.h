@@ -106,6 +106,9 @@ struct fence_marker_result {
 	unsigned int survivors;
 };
 
+/* "cause":"…" and the others, as members of an open object. */
+void fence_marker_result_write(struct fence_jsonw *w, const struct fence_marker_result *result);
+
 struct fence_marker {
 	enum fence_marker_format format;
 	enum fence_marker_status status;

@@ -4,6 +4,17 @@
 
 #include "fence/marker_fields.h"
 
+void fence_marker_result_write(struct fence_jsonw *w, const struct fence_marker_result *result)
+{
+	fence_jsonw_string(w, "cause", fence_cause_word(result->cause));
+	if (result->code >= 0)
+		fence_jsonw_int(w, "code", result->code);
+	if (result->signal > 0)
+		fence_jsonw_int(w, "signal", result->signal);
+	fence_jsonw_string(w, "reap", fence_reap_word(result->reap));
+	fence_jsonw_uint(w, "survivors", result->survivors);
+}
+
 static void write_status(struct fence_jsonw *w, const char *key,
 			 const struct fence_marker_news *news)
 {
@@ -70,13 +81,7 @@ static void write_result(struct fence_jsonw *w, const char *key,
 			 const struct fence_marker_news *news)
 {
 	fence_jsonw_open(w, key, '{');
-	fence_jsonw_string(w, "cause", fence_cause_word(news->result->cause));
-	if (news->result->code >= 0)
-		fence_jsonw_int(w, "code", news->result->code);
-	if (news->result->signal > 0)
-		fence_jsonw_int(w, "signal", news->result->signal);
-	fence_jsonw_string(w, "reap", fence_reap_word(news->result->reap));
-	fence_jsonw_uint(w, "survivors", news->result->survivors);
+	fence_marker_result_write(w, news->result);
 	fence_jsonw_close(w, '}');
 }
 

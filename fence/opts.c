@@ -20,14 +20,28 @@ static const struct fence_opt common[] = {
 
 /* --- parsing --------------------------------------------------------------------- */
 
+static size_t shared_count(const struct fence_cli *cli)
+{
+	size_t count = 0;
+
+	while (cli->shared != NULL && cli->shared[count].name != NULL)
+		count++;
+	return count;
+}
+
 const struct fence_opt *fence_opts_row(const struct fence_cli *cli, size_t i)
 {
-	return i < cli->count ? &cli->opts[i] : &common[i - cli->count];
+	size_t shared = shared_count(cli);
+
+	if (i < cli->count)
+		return &cli->opts[i];
+	i -= cli->count;
+	return i < shared ? &cli->shared[i] : &common[i - shared];
 }
 
 size_t fence_opts_count(const struct fence_cli *cli)
 {
-	return cli->count + COMMON_COUNT;
+	return cli->count + shared_count(cli) + COMMON_COUNT;
 }
 
 static const struct fence_opt *find_long(const struct fence_cli *cli, const char *name,
@@ -44,9 +58,9 @@ static const struct fence_opt *find_long(const struct fence_cli *cli, const char
 
 static const struct fence_opt *find_letter(const struct fence_cli *cli, char letter)
 {
-	for (size_t i = 0; i < cli->count; i++)
-		if (cli->opts[i].letter == letter)
-			return &cli->opts[i];
+	for (size_t i = 0; i < fence_opts_count(cli); i++)
+		if (fence_opts_row(cli, i)->letter == letter)
+			return fence_opts_row(cli, i);
 	return NULL;
 }
 

@@ -1,14 +1,19 @@
-/* fence-run in parts: what was asked for, the environment, the plan, the record.
- * Its main file has the loop and does the talking. */
+/* One run, from options to exit status: what fence-run is, and what fence-supervisor
+ * has in it. In parts: what was asked for (run_opts.c), the environment (run_env.c),
+ * the plan (run_plan.c), signals and the loop (run_watch.c), what is said to a person
+ * (run_say.c), the record (run_record.c), the exit status (run_status.c). */
 #ifndef SUPERVISOR_RUN_H
 #define SUPERVISOR_RUN_H
 
+#include <limits.h>
+#include <signal.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 #include "fence/err.h"
 #include "fence/group.h"
+#include "fence/loop.h"
 #include "fence/opts.h"
 #include "fence/own.h"
 
@@ -45,11 +50,16 @@ struct run_conf {
 };
 
 extern const struct fence_cli run_cli;
+/* Its rows, for programs that run a command as well; the last has no name. */
+extern const struct fence_opt run_options[];
 
 void run_conf_init(struct run_conf *conf);
 
 /* What the options say together: -EINVAL with words. */
 int run_conf_check(const struct run_conf *conf, struct fence_err *err);
+
+/* One more --env or --unset. The text stays the caller's. -EINVAL, -E2BIG. */
+int run_conf_edit_env(struct run_conf *conf, const char *text, bool unset, struct fence_err *err);
 
 /* Is the output read by us, and does it go on to our own standard output? */
 bool run_reads_output(const struct run_conf *conf);
@@ -65,12 +75,13 @@ const char *run_env_get(char *const *env, const char *name);
 /* What fence-run itself exits with. */
 int run_exit_status(const struct run_conf *conf, const struct fence_group_result *result);
 
-/* The command that could not be started: 127 when it is not there, 126 when it is,
- * 125 when it was not even tried. */
+/* The command that could not be started: 127 when it is not there, 126 when it is, 77
+ * when its fence was shut, 125 when it was not even tried. */
 int run_start_status(enum fence_spawn_step step, int error);
 
 /* A record of fence-run-result/v1. */
 struct run_record {
+	const char *program;
 	const struct run_conf *conf;
 	char *const *argv;
 	char started_at[25];
@@ -93,5 +104,67 @@ int run_record_prepare(const struct run_conf *conf, struct run_record_file *ret,
 /* Writes the record to everywhere it is wanted: the file whole or not at all. */
 int run_record_write(const struct run_record *record, const struct run_record_file *file,
 		     struct fence_err *err);
+
+/* --- a run ------------------------------------------------------------------------- */
+
+#define RUN_OUR_FAULT 125
+
+struct run {
+	const char *program; /* who speaks */
+	struct run_conf conf;
+	char *const *argv; /* the command */
+	char **env;
+	sigset_t old_mask;
+	bool ignores_hangup; /* started by nohup(1) */
+	int log_fd;
+	struct run_record_file record_file;
+	char file[PATH_MAX];
+	char started_at[25];
+	struct fence_group_plan plan;
+	struct fence_group *group; /* NULL: not started */
+	struct fence_loop loop;
+	struct fence_watch signal_watch, group_watch;
+	bool stopping;
+	unsigned int urgent; /* INT and TERM so far */
+	struct fence_err err;
+};
+
+/* First in main, and in this order: signals are taken over, so that none is lost and none
+ * has a disposition that somebody else chose; descriptors 0 to 2 exist; then options are
+ * read, while every open descriptor is still the caller's. -errno. */
+int run_begin(struct run *run, const char *program);
+
+/* 0: go on, with the command in run->argv; else the exit status plus one. `conf` is
+ * what the rows of `cli` fill. */
+int run_read_options(struct run *run, const struct fence_cli *cli, void *conf, int argc,
+		     char **argv);
+
+/* Everything that can be refused before anything runs: -errno with words. */
+int run_prepare(struct run *run);
+/* Looks the command up: 0, or -errno for run_not_found. */
+int run_find(struct run *run);
+/* The plan, from the options; what else the caller wants in it comes after. */
+void run_fill_plan(struct run *run);
+
+/* What ends the loop, beside -errno. */
+enum {
+	RUN_ENDED = 1,	  /* the group has ended; its result is whole */
+	RUN_UNWANTED = 2, /* a signal asked for the end before there was a group */
+};
+
+/* The loop with signals in it, and then the group too. -errno with words. */
+int run_watch_signals(struct run *run);
+int run_watch_group(struct run *run);
+
+/* Writes "program: ..." to standard error, and returns RUN_OUR_FAULT. */
+int run_complain(const struct run *run, const struct fence_err *err);
+/* One line for a person; --quiet wants none. */
+void run_say(const struct run *run, const char *format, ...) __attribute__((format(printf, 2, 3)));
+void run_say_result(const struct run *run, const struct fence_group_result *result);
+
+/* Writes the record: the exit status. */
+int run_finish(struct run *run, const struct fence_group_result *result);
+/* No such command: `ret` is how that went, which is said. */
+void run_not_found(struct run *run, int error, struct fence_group_result *ret);
 
 #endif

@@ -171,7 +171,7 @@ static int set_env_allow(void *conf, const char *value, struct fence_err *err)
 	return 0;
 }
 
-static int add_env_edit(struct run_conf *conf, const char *text, bool unset, struct fence_err *err)
+int run_conf_edit_env(struct run_conf *conf, const char *text, bool unset, struct fence_err *err)
 {
 	if (text[0] == '\0' || text[0] == '=' || (unset && strchr(text, '=') != NULL))
 		return fence_fail_why(err, -EINVAL, "not a variable's name", "\"%s\"", text);
@@ -184,12 +184,12 @@ static int add_env_edit(struct run_conf *conf, const char *text, bool unset, str
 
 static int set_env(void *conf, const char *value, struct fence_err *err)
 {
-	return add_env_edit(conf, value, false, err);
+	return run_conf_edit_env(conf, value, false, err);
 }
 
 static int set_unset(void *conf, const char *value, struct fence_err *err)
 {
-	return add_env_edit(conf, value, true, err);
+	return run_conf_edit_env(conf, value, true, err);
 }
 
 static int set_keep_signals(void *conf, const char *value, struct fence_err *err)
@@ -208,7 +208,7 @@ static int set_quiet(void *conf, const char *value, struct fence_err *err)
 	return 0;
 }
 
-static const struct fence_opt options[] = {
+const struct fence_opt run_options[] = {
 	{ 't', "timeout", "DURATION", "end the command after so long; exit 124", set_timeout,
 	  NULL },
 	{ 0, "idle-timeout", "DURATION", "end it after so long without a byte of output; exit 124",
@@ -242,14 +242,15 @@ static const struct fence_opt options[] = {
 	{ 0, "keep-signals", NULL, "leave ignored and blocked signals as they were given to us",
 	  set_keep_signals, NULL },
 	{ 'q', "quiet", NULL, "say nothing about time-outs, leftovers and leaks", set_quiet, NULL },
+	{ 0, NULL, NULL, NULL, NULL, NULL },
 };
 
 const struct fence_cli run_cli = {
 	.program = "fence-run",
 	.summary = "run one command, end all of it, say how it went",
 	.operands = "-- COMMAND [ARG...]",
-	.opts = options,
-	.count = sizeof(options) / sizeof(options[0]),
+	.opts = run_options,
+	.count = sizeof(run_options) / sizeof(run_options[0]) - 1,
 	.notes = "Exit status: the command's; 124 a time-out; 125 fence-run failed; 126 it cannot\n"
 		 "be executed; 127 it was not found; 128+N it died of signal N.\n",
 };

@@ -159,7 +159,7 @@ static void write_record(struct fence_jsonw *w, const struct run_record *record)
 	bool started = result->cause != FENCE_CAUSE_NOT_STARTED;
 
 	fence_jsonw_open(w, NULL, '{');
-	fence_jsonw_head(w, "fence-run-result/v1", "fence-run");
+	fence_jsonw_head(w, "fence-run-result/v1", record->program);
 	write_command(w, record->argv);
 	fence_jsonw_string(w, "cause", fence_cause_word(result->cause));
 	fence_jsonw_string(w, "reap", fence_reap_word(result->reap));
@@ -276,4 +276,32 @@ int run_record_write(const struct run_record *record, const struct run_record_fi
 					  conf->result_fd);
 	}
 	return 0;
+}
+
+int run_finish(struct run *run, const struct fence_group_result *result)
+{
+	struct run_record record = {
+		.program = run->program,
+		.conf = &run->conf,
+		.argv = run->argv,
+		.result = result,
+		.exit_status = run_exit_status(&run->conf, result),
+	};
+	uint8_t *tails[2] = { NULL, NULL };
+	int rc = 0;
+
+	memcpy(record.started_at, run->started_at, sizeof(record.started_at));
+	for (int i = 0; i < 2 && rc == 0 && run->conf.captures && run->group != NULL; i++) {
+		rc = fence_group_tail(run->group, i, &tails[i], &record.tail_bytes[i]);
+		record.tails[i] = tails[i];
+	}
+	if (rc == 0)
+		rc = run_record_write(&record, &run->record_file, &run->err);
+	else
+		(void)fence_fail(&run->err, rc, "write the result");
+	free(tails[0]);
+	free(tails[1]);
+	if (rc < 0)
+		return run_complain(run, &run->err);
+	return record.exit_status;
 }

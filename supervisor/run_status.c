@@ -5,6 +5,8 @@
 
 int run_start_status(enum fence_spawn_step step, int error)
 {
+	if (step == FENCE_SPAWN_STEP_GATE)
+		return 77;
 	if (step != FENCE_SPAWN_STEP_EXEC)
 		return 125;
 	return error == ENOENT ? 127 : 126;

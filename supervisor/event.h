@@ -1,0 +1,43 @@
+/* Events (fence-protocol.7): what a supervisor says to its executor, one JSON object a
+ * line, one write a line. An executor that does not read holds nobody up: after a
+ * moment its events are dropped. */
+#ifndef SUPERVISOR_EVENT_H
+#define SUPERVISOR_EVENT_H
+
+#include <stdbool.h>
+
+#include "fence/ident.h"
+#include "fence/marker.h"
+#include "fence/vocab.h"
+
+/* Why nothing was started, or why a line was not understood. */
+enum event_reason {
+	EVENT_RELEASE_TIMEOUT,
+	EVENT_END_OF_INPUT,
+	EVENT_NOT_APPROVED,
+	EVENT_MALFORMED,
+	EVENT_TOO_LONG,
+	EVENT_OUT_OF_ORDER,
+	EVENT_BUSY,
+	EVENT_CANNOT_EXECUTE,
+	EVENT_SUPERVISOR_SIGNAL,
+};
+const char *event_reason_word(enum event_reason reason);
+
+struct event_sink {
+	int fd;	   /* -1: nobody is listening */
+	bool lost; /* one could not be written */
+};
+
+void event_ready(struct event_sink *sink, const struct fence_ident *self);
+void event_started(struct event_sink *sink, const struct fence_ident *leader,
+		   enum fence_contain contain);
+void event_terminating(struct event_sink *sink, enum fence_cause cause);
+/* `marker`: as it is now; NULL: it could not be published. */
+void event_terminated(struct event_sink *sink, const struct fence_marker_result *result,
+		      int exit_status, const struct fence_marker *marker);
+void event_refused(struct event_sink *sink, enum event_reason reason, const struct fence_err *err);
+/* A control line after the release that means nothing: the attempt goes on. */
+void event_rejected(struct event_sink *sink, enum event_reason reason, const struct fence_err *err);
+
+#endif

@@ -1,0 +1,282 @@
+#include "supervisor/fence.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <unistd.h>
+
+#include "fence/clock.h"
+
+#define LOCK_WAIT_MS 5000
+
+/* A marker that is not there, or not authentic, may be on its way: some writers remove
+ * and make, or write in place. One that is not back after this is lost. */
+#define LOST_MS 100
+
+int run_fence_init(struct run_fence *fence, struct fence_err *err)
+{
+	int rc = fence_ident_self(&fence->self);
+
+	fence->writer.dir_fd = fence->writer.lock_fd = -1;
+	fence->watch.fd = -1;
+	return rc < 0 ? fence_fail(err, rc, "find out who we are") : 0;
+}
+
+int run_fence_own(struct run_fence *fence, struct fence_err *err)
+{
+	int rc = fence_marker_writer_open(fence->path, &fence->writer, err);
+
+	return rc < 0 ? rc : fence_attempt_own(&fence->writer, NULL, err);
+}
+
+static void approve_state(struct run_fence *fence, const struct fence_marker *marker)
+{
+	fence->approved = (struct fence_marker_approved){
+		.supervisor_pid = marker->supervisor.pid,
+		.place = marker->place,
+		.seq = marker->seq,
+	};
+	memcpy(fence->approved.nonce, marker->nonce, sizeof(marker->nonce));
+}
+
+/* Why is there no room: an attempt that may still run, or something else? */
+static int explain_taken(const struct run_fence *fence, struct fence_err *err)
+{
+	struct fence_marker marker;
+
+	if (fence_marker_read(fence->path, fence->format, &marker, NULL, NULL) < 0) {
+		(void)fence_fail_why(err, -EEXIST, "something else is there", "make marker %s",
+				     fence->path);
+		(void)fence_hint(err, "fence-marker read --explain says what; use another path");
+		return -EEXIST;
+	}
+	(void)fence_fail_why(err, -EBUSY, "its attempt may still run", "marker %s (attempt %s, %s)",
+			     fence->path, marker.attempt_id,
+			     fence_marker_status_word(marker.status));
+	(void)fence_hint(err, "wait for it, or use fence-marker repair when its supervisor died");
+	return -EBUSY;
+}
+
+int run_fence_create(struct run_fence *fence, struct fence_err *err)
+{
+	const struct fence_marker_birth birth = {
+		.format = fence->format,
+		.attempt_id = fence->attempt_id,
+		.supervisor_pid = fence->self.pid,
+		.by = FENCE_MARKER_BY_SUPERVISOR,
+		.durable = fence->durable,
+		.over_ended = true,
+		.lock_wait_ms = LOCK_WAIT_MS,
+	};
+	struct fence_marker marker;
+	bool made;
+	int rc = fence_marker_create(&fence->writer, &birth, &marker, &made, err);
+
+	if (rc == -EEXIST)
+		return explain_taken(fence, err);
+	if (rc == -EAGAIN)
+		return -EBUSY;
+	if (rc == 0)
+		approve_state(fence, &marker);
+	return rc;
+}
+
+int run_fence_approve(struct run_fence *fence, const struct fence_marker_approved *approved,
+		      struct fence_err *err)
+{
+	struct fence_marker marker;
+	int rc;
+
+	if (approved->supervisor_pid != fence->self.pid)
+		return fence_fail_why(err, -ESTALE, "it names another supervisor", "release");
+	rc = fence_marker_read(fence->path, fence->format, &marker, NULL, err);
+	if (rc == 0)
+		rc = fence_marker_check_approved(&marker, fence->attempt_id, approved, err);
+	if (rc == 0 && !fence_attempt_names(&marker, &fence->self))
+		rc = fence_fail_why(err, -ESTALE, "it names another process with this pid",
+				    "marker %s", fence->path);
+	/* From now on this very state, not only this file. */
+	if (rc == 0)
+		approve_state(fence, &marker);
+	return rc;
+}
+
+/* --- in other processes ------------------------------------------------------------ */
+
+/* The command's own process, before it is the command (spawn.h): its group is published
+ * by the one replacement that makes sure that nobody cancelled before. What is published
+ * as a group has been let go; what was cancelled first never starts. */
+static int pass_gate(void *arg, struct fence_err *err)
+{
+	const struct run_fence *fence = arg;
+	enum fence_marker_answer answer;
+	struct fence_marker_writer writer;
+	struct fence_ident command;
+	struct fence_marker_change change = {
+		.format = fence->format,
+		.attempt_id = fence->attempt_id,
+		.approved = &fence->approved,
+		.status = FENCE_MARKER_ACTIVE,
+		.by = FENCE_MARKER_BY_GROUP_RUNNER,
+		.group = &command,
+		.durable = fence->durable,
+		.lock_wait_ms = LOCK_WAIT_MS,
+	};
+	int rc = fence_ident_self(&command);
+
+	if (rc < 0)
+		return fence_fail(err, rc, "find out who we are");
+	rc = fence_marker_writer_open(fence->path, &writer, err);
+	if (rc < 0)
+		return rc;
+	rc = fence_marker_replace(&writer, &change, NULL, &answer, err);
+	fence_marker_writer_close(&writer);
+	return rc;
+}
+
+static int advance(struct fence_marker_writer *writer, const struct run_fence *fence,
+		   enum fence_marker_status status, enum fence_marker_by by,
+		   const struct fence_marker_result *result, struct fence_marker *ret,
+		   struct fence_err *err)
+{
+	const struct fence_attempt_step step = {
+		.format = fence->format,
+		.attempt_id = fence->attempt_id,
+		.supervisor = fence->self,
+		.status = status,
+		.by = by,
+		.result = result,
+		.durable = fence->durable,
+		.lock_wait_ms = LOCK_WAIT_MS,
+	};
+	enum fence_marker_answer answer;
+
+	return fence_attempt_advance(writer, &step, ret, &answer, err);
+}
+
+/* Before the first signal, by whoever is about to send it. What cannot be published (a
+ * full disk, a marker that is gone) must not keep anything alive: run_fence_conclude
+ * meets the same trouble, and says so. */
+void run_fence_ending(struct run_fence *fence)
+{
+	struct fence_marker_writer writer;
+
+	/* In our own process a second writer would lose us byte 1 when it is closed. */
+	if (getpid() == fence->self.pid) {
+		(void)advance(&fence->writer, fence, FENCE_MARKER_TERMINATING,
+			      FENCE_MARKER_BY_SUPERVISOR, NULL, NULL, NULL);
+		return;
+	}
+	if (fence_marker_writer_open(fence->path, &writer, NULL) < 0)
+		return;
+	(void)advance(&writer, fence, FENCE_MARKER_TERMINATING, FENCE_MARKER_BY_GROUP_RUNNER, NULL,
+		      NULL, NULL);
+	fence_marker_writer_close(&writer);
+}
+
+void run_fence_plan(struct run_fence *fence, struct fence_spawn_plan *plan)
+{
+	plan->gate = pass_gate;
+	plan->gate_arg = fence;
+}
+
+/* --- watching ----------------------------------------------------------------------- */
+
+static int end_group(struct run_fence *fence, enum fence_cause cause)
+{
+	fence->asked = true;
+	return fence_group_stop(fence->group, cause);
+}
+
+/* Whatever others may have done to the marker. */
+static int look(struct run_fence *fence, bool is_last_look)
+{
+	struct fence_marker marker;
+	int rc = fence_marker_read(fence->path, fence->format, &marker, NULL, NULL);
+	bool ours = rc == 0 && strcmp(marker.attempt_id, fence->attempt_id) == 0 &&
+		    fence_attempt_names(&marker, &fence->self) &&
+		    marker.status != FENCE_MARKER_TERMINATED;
+
+	if (fence->asked)
+		return 0;
+	if (ours && marker.status == FENCE_MARKER_CANCELLED)
+		return end_group(fence, FENCE_CAUSE_CANCELLED);
+	if (ours) {
+		fence->look_timer.at_ms = FENCE_NEVER;
+		return 0;
+	}
+	if (is_last_look)
+		return end_group(fence, FENCE_CAUSE_MARKER_LOST);
+	if (fence->look_timer.at_ms == FENCE_NEVER)
+		fence->look_timer.at_ms = fence_now_ms() + LOST_MS;
+	return 0;
+}
+
+static int marker_changed(void *arg, uint32_t events)
+{
+	struct run_fence *fence = arg;
+	int rc = fence_marker_watch_take(&fence->watch);
+
+	(void)events;
+	if (rc == 0)
+		return 0;
+	/* The folder is gone, and with it everything that there could be to hear. */
+	if (rc < 0 && fence->asked)
+		return fence_marker_watch_close(&fence->watch), 0;
+	return look(fence, rc < 0);
+}
+
+static int look_due(void *arg)
+{
+	return look(arg, true);
+}
+
+int run_fence_watch(struct run_fence *fence, struct fence_loop *loop, struct fence_group *group,
+		    struct fence_err *err)
+{
+	int rc = fence_marker_watch_open(fence->path, &fence->watch, err);
+
+	fence->group = group;
+	if (rc < 0)
+		return rc;
+	fence->loop_watch = (struct fence_watch){ .fd = -1, .ready = marker_changed, .arg = fence };
+	fence->look_timer =
+		(struct fence_timer){ .at_ms = FENCE_NEVER, .due = look_due, .arg = fence };
+	fence_loop_timer(loop, &fence->look_timer);
+	rc = fence_loop_add(loop, &fence->loop_watch, fence->watch.fd, EPOLLIN);
+	if (rc < 0)
+		return fence_fail(err, rc, "watch marker %s", fence->path);
+	/* What came before there was a watch. */
+	return look(fence, false);
+}
+
+/* --- the end ------------------------------------------------------------------------- */
+
+static bool is_cancelled(const struct run_fence *fence)
+{
+	struct fence_marker marker;
+
+	return fence_marker_read(fence->path, fence->format, &marker, NULL, NULL) == 0 &&
+	       marker.status == FENCE_MARKER_CANCELLED;
+}
+
+int run_fence_conclude(struct run_fence *fence, struct fence_marker_result *result,
+		       struct fence_marker *ret, struct fence_err *err)
+{
+	int rc;
+
+	if (result->cause == FENCE_CAUSE_NOT_STARTED && is_cancelled(fence))
+		result->cause = FENCE_CAUSE_CANCELLED;
+	rc = advance(&fence->writer, fence, FENCE_MARKER_TERMINATING, FENCE_MARKER_BY_SUPERVISOR,
+		     result->survivors > 0 ? result : NULL, ret, err);
+	if (rc < 0 || result->survivors > 0)
+		return rc;
+	return advance(&fence->writer, fence, FENCE_MARKER_TERMINATED, FENCE_MARKER_BY_SUPERVISOR,
+		       result, ret, err);
+}
+
+void run_fence_close(struct run_fence *fence)
+{
+	fence_marker_watch_close(&fence->watch);
+	fence_marker_writer_close(&fence->writer);
+}

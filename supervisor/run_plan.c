@@ -1,0 +1,98 @@
+/* A run's plan: what was asked for, made ready, or refused. */
+#include <errno.h>
+#include <fcntl.h>
+#include <unistd.h>
+
+#include "fence/clock.h"
+#include "supervisor/run.h"
+
+extern char **environ;
+
+static int open_log(struct run *run, int *ret)
+{
+	const char *path = run->conf.log_path;
+
+	*ret = -1;
+	if (path == NULL)
+		return 0;
+	/* Non-blocking, so that a pipe without a reader is an error and no wait. */
+	*ret = open(path,
+		    O_WRONLY | O_CREAT | O_TRUNC | O_APPEND | O_NONBLOCK | O_NOCTTY | O_CLOEXEC,
+		    0666);
+	return *ret < 0 ? fence_fail(&run->err, -errno, "open log %s", path) : 0;
+}
+
+static int check_dir(struct run *run)
+{
+	owned_fd fd = -1;
+
+	if (run->conf.dir == NULL)
+		return 0;
+	fd = open(run->conf.dir, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	return fd < 0 ? fence_fail(&run->err, -errno, "change directory to %s", run->conf.dir) : 0;
+}
+
+void run_fill_plan(struct run *run)
+{
+	const struct run_conf *conf = &run->conf;
+	struct fence_group_plan *plan = &run->plan;
+
+	fence_group_plan_init(plan);
+	plan->spawn.file = run->file;
+	plan->spawn.argv = run->argv;
+	plan->spawn.envp = run->env;
+	plan->spawn.dir = conf->dir;
+	plan->spawn.umask = conf->umask;
+	plan->spawn.keep_fds = conf->keep_fds;
+	plan->spawn.keep_count = conf->keep_count;
+	plan->spawn.keep_signals = conf->keep_signals;
+	plan->spawn.mask = &run->old_mask;
+	plan->timeout_ms = conf->timeout_ms;
+	plan->idle_timeout_ms = conf->idle_timeout_ms;
+	plan->grace_ms = conf->grace_ms;
+	plan->term_scope = conf->term_scope;
+	plan->leftover = conf->leftover;
+	plan->capture = run_reads_output(conf);
+	plan->tail_bytes = conf->captures ? (size_t)conf->tail_bytes : 0;
+	plan->log_fd = run->log_fd;
+	for (int i = 0; i < 2 && run_passes_output(conf); i++)
+		plan->tee_fd[i] = i + 1;
+}
+
+int run_prepare(struct run *run)
+{
+	int rc = run_conf_check(&run->conf, &run->err);
+
+	if (rc == 0)
+		rc = check_dir(run);
+	if (rc == 0)
+		rc = run_record_prepare(&run->conf, &run->record_file, &run->err);
+	if (rc == 0)
+		rc = open_log(run, &run->log_fd);
+	if (rc == 0)
+		rc = run_env_build(&run->conf, environ, &run->env, &run->err);
+	/* For the record alone: it makes the C library read the time zone's file. */
+	if (rc == 0 && (run->conf.result_path != NULL || run->conf.result_fd >= 0))
+		fence_wall_stamp(run->started_at);
+	return rc;
+}
+
+int run_find(struct run *run)
+{
+	return fence_spawn_find(run->argv[0], run_env_get(run->env, "PATH"), run->conf.dir,
+				run->file, sizeof(run->file));
+}
+
+void run_not_found(struct run *run, int error, struct fence_group_result *ret)
+{
+	*ret = (struct fence_group_result){
+		.cause = FENCE_CAUSE_NOT_STARTED,
+		.reap = FENCE_REAP_NO_SESSION,
+		.contain = FENCE_CONTAIN_SUBREAPER,
+		.failed_step = FENCE_SPAWN_STEP_EXEC,
+		.failed_errno = -error,
+	};
+	if (error == -ENOENT)
+		run->file[0] = '\0';
+	run_say_result(run, ret);
+}
