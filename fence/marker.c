@@ -94,7 +94,7 @@ static int look_fail(struct look *look, enum fence_marker_rule rule, const char 
 
 static int look_fail_errno(struct look *look, enum fence_marker_rule rule, int code)
 {
-	look->rule = rule;
+	look->rule = code == -EINTR ? FENCE_MARKER_RULE_STABLE : rule; /* so: look again */
 	(void)fence_fail(look->err, code,
 			 rule == FENCE_MARKER_RULE_PARENT ? "the folder" : "the file");
 	return -EBADMSG;
@@ -203,9 +203,12 @@ static int read_marker(const char *path, enum fence_marker_format format, struct
 					&look->rule, look->err);
 	if (rc == 0)
 		rc = check_place(look, &found.place);
-	if (rc == 0)
-		*ret = found;
-	return rc;
+	if (rc < 0)
+		return rc;
+	*ret = found;
+	if (looks > 0 && look->err)
+		look->err->code = 0; /* what a look before said is no news any more */
+	return 0;
 }
 
 int fence_marker_read(const char *path, enum fence_marker_format format, struct fence_marker *ret,
