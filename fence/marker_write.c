@@ -111,9 +111,14 @@ static int check_lock(const struct fence_marker_writer *writer, struct fence_err
 	struct stat held, named;
 
 	lock_name(writer, name);
-	if (fstat(writer->lock_fd, &held) < 0 ||
-	    fstatat(writer->dir_fd, name, &named, AT_SYMLINK_NOFOLLOW) < 0 ||
-	    held.st_dev != named.st_dev || held.st_ino != named.st_ino)
+	if (fstat(writer->lock_fd, &held) < 0)
+		return fence_fail(err, -errno, "look at %s", name);
+	if (fstatat(writer->dir_fd, name, &named, AT_SYMLINK_NOFOLLOW) < 0) {
+		if (errno != ENOENT)
+			return fence_fail(err, -errno, "look at %s", name);
+		named = (struct stat){ .st_ino = 0 };
+	}
+	if (held.st_dev != named.st_dev || held.st_ino != named.st_ino)
 		return fence_fail_why(err, -EAGAIN, "it was removed while in use", "%s", name);
 	return 0;
 }
@@ -605,16 +610,18 @@ static int read_ended(const struct fence_marker_writer *writer,
 		      struct fence_err *err)
 {
 	char path[PATH_MAX];
+	struct fence_err why = { 0 };
 	int rc = path_of(writer, path, err);
 
 	if (rc < 0)
 		return rc;
 	if (!birth->over_ended)
 		return fence_fail(err, -EEXIST, "create %s", path);
-	if (fence_marker_read(path, birth->format, ret, NULL, NULL) < 0)
+	if (fence_marker_read(path, birth->format, ret, NULL, &why) < 0)
 		return fence_fail_why(err, -EEXIST,
-				      "what is there is no authentic marker of that format",
-				      "create %s", path);
+				      why.why[0] ? why.why : fence_errno_words(why.code),
+				      "create %s: what is there is no authentic %s: %s", path,
+				      fence_marker_format_word(birth->format), why.what);
 	if (!fence_attempt_is_over(ret))
 		return fence_fail_why(err, -EEXIST, "its attempt may still run",
 				      "create %s: attempt %s is %s", path, ret->attempt_id,
