@@ -72,6 +72,42 @@ ok "it is a marker" fence-marker read "$T/unsure"
 none=$(cd "$T" && echo .none* .linked* .unsure*)
 is "no temporary is left" "$none" ".none* .linked* .unsure*"
 
+# Two failures at once.
+both() {
+	strace -o "$T/trace" -e trace=fsync,unlinkat,unlink -e inject=fsync:error=EIO:when=1 \
+		-e inject=unlinkat,unlink:error=EACCES:when=1 \
+		fence-marker replace "$m" --attempt a --approved "$(approved)" --status active
+}
+cp "$m" "$T/kept"
+exits "neither can it be synced nor removed again: not replaced" 77 both
+like "and the one line says both" "$(cat "$T/err")" \
+	"fence-marker: sync *: Input/output error; *could not be removed (Permission denied)*"
+ok "the marker is as it was" cmp "$m" "$T/kept"
+unlike "a temporary is left" "$(temporaries)" ""
+exits "which the next writer removes" 0 with fsync:delay_enter=1:when=1
+is "so that none is left" "$(temporaries)" ""
+
+# Each of the calls, from the opening of the folder on, fails in each of four ways; and
+# answers EIO although it was done, as a network file system does that lost a reply.
+number() {
+	sed -n "s/.*\<$1 \([0-9]*\).*/\1/p" "$T/count" | tail -n 1
+}
+if marker_torn probe; then
+	for step in create replace over; do
+		marker_torn fail $step "$T/$step.json" >"$T/count" 2>&1
+		is "$step: each call fails: one line, the right status, no temporary" $? 0
+		is "$step: nothing went wrong" "$(grep -c '^wrong' "$T/count")" 0
+		ok "$step: those were all of its calls" test "$(number calls)" -gt 40
+		is "$step: each in five ways" "$(number rounds)" $((5 * $(number calls)))
+		ok "$step: some changed nothing" test "$(number undone)" -gt 50
+		ok "$step: some are not known to be durable" test "$(number unsure)" -gt 4
+		note "$step: $(head -c 2000 "$T/count")"
+	done
+else
+	lacks "each call fails: one line, the right status, no temporary" \
+		"a tracer for this processor"
+fi
+
 # Another program, which knows nothing of the lock, is faster.
 approved=$(approved)
 strace -o /dev/null -e trace=fsync -e inject=fsync:delay_enter=2s:when=1 \

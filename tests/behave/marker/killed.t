@@ -1,69 +1,53 @@
 #!/bin/sh
-# A replacement killed at each of its system calls leaves the whole old or the whole
-# new state, and the next writer leaves no trace of it.
+# A marker's creation, its replacement and its creation over an ended one, killed before
+# and after each of their system calls, leave the whole old or the whole new state. A
+# reader that looks all the time never sees anything else, and the next writer leaves no
+# trace of the killed one.
 . "$(dirname "$0")/../../lib/tap.sh"
 
-m=$T/m.json
 # A leak check at the end of a traced program would need to trace it too.
 ASAN_OPTIONS=detect_leaks=0
 export ASAN_OPTIONS
 
-temporaries() {
-	for file in "$T"/.m.json*; do
-		[ ! -e "$file" ] || echo "$file"
-	done
+number() { # WORD: what was counted under it
+	sed -n "s/.*\<$1 \([0-9]*\).*/\1/p" "$T/count" | tail -n 1
 }
-look() {
-	fence-marker read "$m" --json >"$T/read" || echo '{}' >"$T/read"
-	approved=$(sed 's/.*"approved":\({[^}]*}\).*/\1/' "$T/read")
-	seq=$(sed 's/.*"seq":\([0-9]*\),"nonce":"[0-9a-f]*"}.*/\1/' "$T/read")
+counted() { # STEP: the trace is done; what it counted is kept
+	marker_torn kill "$1" "$T/$1.json" >"$T/count" 2>&1
+	done=$?
+	note "$1: $(cat "$T/count")"
+	return $done
 }
 
-ok "a marker is made" fence-marker create "$m" --attempt a --pid $$
-look
-ok "a traced replacement works" strace -o "$T/trace" \
-	fence-marker replace "$m" --attempt a --approved "$approved" --status active
-look
-is "and is the second state" "$seq" 2
+if ! marker_torn probe; then
+	lacks "a marker cannot be torn" "a tracer for this processor"
+	done_testing
+fi
 
-# The calls from the opening of the lock on, each with its count among its like.
-awk -F'(' '/^[a-z_0-9]+\(/ {
-		count[$1]++
-		if (/m\.json\.lock"/) seen = 1
-		if (seen && $1 != "exit_group") print $1, count[$1]
-	}' "$T/trace" >"$T/calls"
-calls=$(wc -l <"$T/calls")
-ok "the trace shows the whole update" test "$calls" -gt 20
-ok "with its rename" grep -q '^rename' "$T/calls"
+# The control: a writer that opens the marker itself and writes.
+counted naive
+ok "a naive writer that is killed tears it" test "$(number torn)" -gt 0
+ok "and a reader sees that" grep -q '^reader: .* torn [1-9]' "$T/count"
 
-torn=0 littered=0 survived=0 old=0 new=0 failed=0
-while read -r call nth; do
-	before=$seq
-	strace -o /dev/null -e trace="$call" -e inject="$call:signal=KILL:when=$nth" \
-		fence-marker replace "$m" --attempt a --approved "$approved" --status active \
-		>/dev/null 2>&1
-	[ $? = 137 ] || survived=$((survived + 1))
-	look
-	if [ "$seq" = "$before" ]; then
-		old=$((old + 1))
-	elif [ "$seq" = $((before + 1)) ]; then
-		new=$((new + 1))
-	else
-		torn=$((torn + 1))
-		note "at $call number $nth: $(cat "$T/read")"
-	fi
-	fence-marker replace "$m" --attempt a --approved "$approved" --status active \
-		>/dev/null 2>"$T/err" || failed=$((failed + 1))
-	[ -z "$(temporaries)" ] || littered=$((littered + 1))
-	look
-done <"$T/calls"
-
-is "it was killed at every call" "$survived" 0
-is "never is the marker torn" "$torn" 0
-ok "it was killed before the rename" test "$old" -gt 10
-ok "and after it" test "$new" -gt 0
-is "the next writer always gets its turn" "$failed" 0
-is "and leaves nothing of the killed one" "$littered" 0
-note "$calls calls: $old left the old state, $new the new one"
+for step in create replace over; do
+	case $step in
+	create) what="a creation" ;;
+	replace) what="a replacement" ;;
+	over) what="a creation over an ended one" ;;
+	esac
+	counted $step
+	is "$what leaves the old or the new state, whenever it is killed" $? 0
+	is "$what: never is the marker torn" "$(number torn)" 0
+	is "$what: it was killed each time" "$(number survived)" 0
+	ok "$what: at every call, from both sides" \
+		test "$(number rounds)" -eq $((2 * ($(number calls) - $(number from)) - 1))
+	ok "$what: there were enough of them" test "$(number rounds)" -gt 60
+	ok "$what: it was killed before it was out" test "$(number old)" -gt 10
+	ok "$what: and afterwards" test "$(number new)" -gt 0
+	ok "$what: the killed one left temporaries" test "$(number temporaries)" -gt 0
+	is "$what: the next writer removes them" "$(number littered)" 0
+	like "$what: a reader saw nothing but whole states" "$(cat "$T/count")" \
+		"*reader: looks *[0-9] states *[0-9] absent *[0-9] torn 0 *"
+done
 
 done_testing
