@@ -249,14 +249,14 @@ static int watch_control(struct supervisor *s)
 
 	s->control_watch = (struct fence_watch){ .fd = -1, .ready = control_ready, .arg = s };
 	s->input_timer = (struct fence_timer){ .at_ms = FENCE_NEVER, .due = input_due, .arg = s };
-	s->release_timer = (struct fence_timer){
-		.at_ms = fence_deadline_ms(s->conf.release_timeout_ms), .due = release_due, .arg = s
-	};
+	s->release_timer =
+		(struct fence_timer){ .at_ms = FENCE_NEVER, .due = release_due, .arg = s };
 	fence_loop_timer(loop, &s->input_timer);
+	fence_loop_timer(loop, &s->release_timer);
 	if (s->conf.control_fd < 0)
 		return 0;
-	if (s->stage == WAITING)
-		fence_loop_timer(loop, &s->release_timer);
+	if (!s->conf.create)
+		s->release_timer.at_ms = fence_deadline_ms(s->conf.release_timeout_ms);
 	rc = fence_loop_add(loop, &s->control_watch, s->conf.control_fd, EPOLLIN);
 	if (rc == -EPERM) {
 		s->input_timer.at_ms = fence_now_ms();
