@@ -98,9 +98,9 @@ if marker_torn probe; then
 		is "$step: each call fails: one line, the right status, no temporary" $? 0
 		is "$step: nothing went wrong" "$(grep -c '^wrong' "$T/count")" 0
 		ok "$step: those were all of its calls" test "$(number calls)" -gt 40
-		is "$step: each in five ways" "$(number rounds)" $((5 * $(number calls)))
-		ok "$step: some changed nothing" test "$(number undone)" -gt 50
-		ok "$step: some are not known to be durable" test "$(number unsure)" -gt 4
+		is "$step: each in each way" "$(number rounds)" $(($(number each) * $(number calls)))
+		ok "$step: some changed nothing" test "$(number undone)" -gt 30
+		ok "$step: some are not known to be durable" test "$(number unsure)" -gt 1
 		note "$step: $(head -c 2000 "$T/count")"
 	done
 else

@@ -40,7 +40,7 @@ for step in create replace over; do
 	is "$what: never is the marker torn" "$(number torn)" 0
 	is "$what: it was killed each time" "$(number survived)" 0
 	ok "$what: at every call, from both sides" \
-		test "$(number rounds)" -eq $((2 * ($(number calls) - $(number from)) - 1))
+		test "$(number rounds)" -ge $(($(number each) * ($(number calls) - $(number from)) - 1))
 	ok "$what: there were enough of them" test "$(number rounds)" -gt 60
 	ok "$what: it was killed before it was out" test "$(number old)" -gt 10
 	ok "$what: and afterwards" test "$(number new)" -gt 0
