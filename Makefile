@@ -97,6 +97,7 @@ sources = $(filter-out $(PROGRAM_MAINS),$(wildcard $(addsuffix /*.c,$(1))))
 objects = $(patsubst %.c,$(BUILD)/obj/%.o,$(1))
 
 FENCE_SRC := $(call sources,fence)
+MARKER_SRC := $(call sources,fence/cli)
 CONF_SRC  := $(call sources,fence/conf)
 SUPERVISOR_SRC := $(call sources,supervisor)
 GUARD_SRC := $(call sources,guard guard/policy guard/confine)
@@ -105,7 +106,7 @@ GATE_SRC  := $(call sources,gate gate/report)
 
 LIBFENCE     := $(BUILD)/lib/libfence.a
 LIBFENCECONF := $(BUILD)/lib/libfenceconf.a
-ARCHIVES := $(LIBFENCE) $(LIBFENCECONF) $(BUILD)/lib/supervisor.a $(BUILD)/lib/guard.a \
+ARCHIVES := $(LIBFENCE) $(LIBFENCECONF) $(BUILD)/lib/marker.a $(BUILD)/lib/supervisor.a $(BUILD)/lib/guard.a \
 	$(BUILD)/lib/browser.a $(BUILD)/lib/gate.a
 
 # The C library of the small static programs. glibc's start-up asks the processor
@@ -131,7 +132,7 @@ define slim_link
 		$(shell $(CC) -print-file-name=crtbeginS.o) $(filter %.o %.a,$(1)) \
 		-lc -lgcc $(shell $(CC) -print-file-name=crtendS.o) $(MUSL_LIB)/crtn.o
 endef
-SLIM_ARCHIVES := $(addprefix $(SLIM)/lib/,libfence.a supervisor.a guard.a browser.a)
+SLIM_ARCHIVES := $(addprefix $(SLIM)/lib/,libfence.a marker.a supervisor.a guard.a browser.a)
 $(SLIM)/obj/%.o: %.c
 	$(call say,MUSL,$<)
 	@mkdir -p $(@D)
@@ -147,6 +148,7 @@ all: $(PROGRAMS) $(LIBFENCE)
 
 $(LIBFENCE): $(call objects,$(FENCE_SRC))
 $(LIBFENCECONF): $(call objects,$(CONF_SRC))
+$(BUILD)/lib/marker.a: $(call objects,$(MARKER_SRC))
 $(BUILD)/lib/supervisor.a: $(call objects,$(SUPERVISOR_SRC))
 $(BUILD)/lib/guard.a: $(call objects,$(GUARD_SRC))
 $(BUILD)/lib/browser.a: $(call objects,$(BROWSER_SRC))
@@ -154,6 +156,7 @@ $(BUILD)/lib/gate.a: $(call objects,$(GATE_SRC))
 ifeq ($(LIBC),musl)
 slim_objects = $(patsubst %.c,$(SLIM)/obj/%.o,$(1))
 $(SLIM)/lib/libfence.a: $(call slim_objects,$(FENCE_SRC))
+$(SLIM)/lib/marker.a: $(call slim_objects,$(MARKER_SRC))
 $(SLIM)/lib/supervisor.a: $(call slim_objects,$(SUPERVISOR_SRC))
 $(SLIM)/lib/guard.a: $(call slim_objects,$(GUARD_SRC))
 $(SLIM)/lib/browser.a: $(call slim_objects,$(BROWSER_SRC))
@@ -181,7 +184,8 @@ define link
 endef
 
 # fence-run, fence-marker: static, libc only.
-$(BUILD)/bin/fence-marker: $(SLIM)/obj/fence/fence_marker.o $(SLIM)/lib/libfence.a
+$(BUILD)/bin/fence-marker: $(SLIM)/obj/fence/fence_marker.o $(SLIM)/lib/marker.a \
+		$(SLIM)/lib/libfence.a
 	$(call slim_link,$^)
 $(BUILD)/bin/fence-run: $(SLIM)/obj/supervisor/fence_run.o $(SLIM)/lib/supervisor.a \
 		$(SLIM)/lib/libfence.a
@@ -226,7 +230,7 @@ HELPER_SRC := $(wildcard tests/lib/*.c)
 HELPER_BIN := $(patsubst tests/lib/%.c,$(BUILD)/test/%,$(HELPER_SRC))
 
 $(BUILD)/unit/%: $(BUILD)/obj/tests/unit/%.o $(ARCHIVES)
-	$(call link,$< $(BUILD)/lib/gate.a $(BUILD)/lib/guard.a $(BUILD)/lib/browser.a $(BUILD)/lib/supervisor.a $(LIBFENCECONF) $(LIBFENCE),$(DYNAMIC),$(CMOCKA_LIBS) $(YAML_LIBS) $(CJSON_LIBS))
+	$(call link,$< $(BUILD)/lib/gate.a $(BUILD)/lib/guard.a $(BUILD)/lib/browser.a $(BUILD)/lib/supervisor.a $(BUILD)/lib/marker.a $(LIBFENCECONF) $(LIBFENCE),$(DYNAMIC),$(CMOCKA_LIBS) $(YAML_LIBS) $(CJSON_LIBS))
 $(BUILD)/test/%: $(BUILD)/obj/tests/lib/%.o $(LIBFENCE)
 	$(call link,$^,$(DYNAMIC),)
 

@@ -221,11 +221,14 @@ int fence_ident_open_group(const struct fence_ident *leader, int *ret_pidfd)
 	if (!is_same_place(leader, &here))
 		return -EXDEV;
 	pidfd = leader->id == 0 ? -ENODATA : open_by_id(leader->id);
-	if (pidfd == -ENODATA)
-		return fence_ident_open(leader, ret_pidfd);
-	if (pidfd >= 0)
-		*ret_pidfd = pidfd;
-	return pidfd < 0 ? pidfd : 0;
+	if (pidfd == -ENODATA) {
+		rc = fence_ident_open(leader, ret_pidfd);
+		return rc == -ESRCH ? -ENODATA : rc;
+	}
+	if (pidfd < 0)
+		return pidfd;
+	*ret_pidfd = pidfd;
+	return 0;
 }
 
 int fence_ident_alive(const struct fence_ident *ident)

@@ -56,8 +56,10 @@ int fence_ident_open(const struct fence_ident *ident, int *ret_pidfd);
 
 /* Opens the process group that this process leads, or led: a close-on-exec pidfd for
  * PIDFD_SIGNAL_PROCESS_GROUP. Where pidfds can be opened by their inode (Linux 6.17)
- * this works also after the leader was reaped, for as long as the group has a member,
- * which keeps the number from being given out again; elsewhere as fence_ident_open. */
+ * this works also after the leader was reaped, for as long as its group or its session
+ * has a member, which keeps the number from being given out again. -ESRCH: neither
+ * leader nor member is left, and who has that number is a stranger. -ENODATA: the
+ * leader is gone, and here nobody can tell whether its group is. -EXDEV as above. */
 int fence_ident_open_group(const struct fence_ident *leader, int *ret_pidfd);
 
 /* 1: it runs; 0: it has ended, reaped or not; -EXDEV as above, or -errno. */

@@ -50,7 +50,7 @@ printf ' \n' >>"$m"
 none "bytes after its newline make it none" json "$m"
 
 exits "a verb is needed" 64 fence-marker
-exits "an unknown verb is refused" 64 fence-marker wait "$m"
+exits "an unknown verb is refused" 64 fence-marker await "$m"
 exits "a path is needed" 64 fence-marker read
 exits "one path" 64 fence-marker read "$m" "$m"
 exits "an unknown option is refused" 64 fence-marker read "$m" --explian
