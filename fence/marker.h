@@ -204,6 +204,13 @@ int fence_marker_writer_open(const char *path, struct fence_marker_writer *ret,
 			     struct fence_err *err);
 void fence_marker_writer_close(struct fence_marker_writer *writer);
 
+/* Byte 0 of the lock, for who must keep every writer out while it does something that is
+ * no replacement: -EAGAIN when it was not to be had in time. Closing the writer, or its
+ * end by exec(2), lets go of it as well. */
+int fence_marker_lock(const struct fence_marker_writer *writer, int64_t wait_ms,
+		      struct fence_err *err);
+void fence_marker_unlock(const struct fence_marker_writer *writer);
+
 struct fence_marker_birth {
 	enum fence_marker_format format;
 	const char *attempt_id;

@@ -123,7 +123,7 @@ static int check_lock(const struct fence_marker_writer *writer, struct fence_err
 	return 0;
 }
 
-static void release_lock(const struct fence_marker_writer *writer)
+void fence_marker_unlock(const struct fence_marker_writer *writer)
 {
 	/* Unlocking what is held cannot fail; were it to, closing the file unlocks it. */
 	(void)lock_command(writer->lock_fd, F_OFD_SETLK, F_UNLCK);
@@ -132,8 +132,8 @@ static void release_lock(const struct fence_marker_writer *writer)
 /* The kernel has no wait for a record lock with a deadline but one ended by a
  * signal handler, which a library must not have: so it is tried again, soon at
  * first (an update takes microseconds in memory, less than a millisecond on disk). */
-static int take_lock(const struct fence_marker_writer *writer, int64_t wait_ms,
-		     struct fence_err *err)
+int fence_marker_lock(const struct fence_marker_writer *writer, int64_t wait_ms,
+		      struct fence_err *err)
 {
 	int64_t stop_at_ms = fence_now_ms() + wait_ms;
 	struct timespec pause = { .tv_nsec = 50000 };
@@ -144,7 +144,7 @@ static int take_lock(const struct fence_marker_writer *writer, int64_t wait_ms,
 		if (rc == 0) {
 			rc = check_lock(writer, err);
 			if (rc < 0)
-				release_lock(writer);
+				fence_marker_unlock(writer);
 			return rc;
 		}
 		if (rc != -EAGAIN && rc != -EACCES)
@@ -487,12 +487,12 @@ int fence_marker_replace(struct fence_marker_writer *writer,
 	int rc;
 
 	*ret_answer = FENCE_MARKER_NOT_REPLACED;
-	rc = take_lock(writer, change->lock_wait_ms, err);
+	rc = fence_marker_lock(writer, change->lock_wait_ms, err);
 	if (rc < 0)
 		return rc;
 	rc = publish_change(&draft, change, ret_answer, err);
 	drop_draft(&draft, err);
-	release_lock(writer);
+	fence_marker_unlock(writer);
 	if (*ret_answer != FENCE_MARKER_NOT_REPLACED && ret)
 		*ret = draft.marker;
 	return rc;
@@ -672,12 +672,12 @@ int fence_marker_create(struct fence_marker_writer *writer, const struct fence_m
 	int rc;
 
 	*ret_made = false;
-	rc = take_lock(writer, birth->lock_wait_ms, err);
+	rc = fence_marker_lock(writer, birth->lock_wait_ms, err);
 	if (rc < 0)
 		return rc;
 	rc = publish_birth(&draft, birth, ret_made, err);
 	drop_draft(&draft, err);
-	release_lock(writer);
+	fence_marker_unlock(writer);
 	if (*ret_made)
 		*ret = draft.marker;
 	return rc;

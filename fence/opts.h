@@ -34,10 +34,10 @@ struct fence_cli {
 	const char *operands; /* "-- COMMAND [ARG...]" or NULL */
 	const struct fence_opt *opts;
 	size_t count;
+	const char *notes; /* printed after the options in --help: examples, exit status */
 	/* A second table, after the first, which ends with a row without a name: what
 	 * programs share. What its rows fill must be what each program's conf begins with. */
 	const struct fence_opt *shared;
-	const char *notes; /* printed after the options in --help: examples, exit status */
 };
 
 /* The verbs of one program, for help and completions; `verbs` has `count` rows. */

@@ -15,8 +15,9 @@
 
 int run_fence_init(struct run_fence *fence, struct fence_err *err)
 {
-	int rc = fence_ident_self(&fence->self);
+	int rc = fence_ident_self(&fence->supervisor);
 
+	fence->pid = getpid();
 	fence->writer.dir_fd = fence->writer.lock_fd = -1;
 	fence->watch.fd = -1;
 	return rc < 0 ? fence_fail(err, rc, "find out who we are") : 0;
@@ -62,7 +63,7 @@ int run_fence_create(struct run_fence *fence, struct fence_err *err)
 	const struct fence_marker_birth birth = {
 		.format = fence->format,
 		.attempt_id = fence->attempt_id,
-		.supervisor_pid = fence->self.pid,
+		.supervisor_pid = fence->supervisor.pid,
 		.by = FENCE_MARKER_BY_SUPERVISOR,
 		.durable = fence->durable,
 		.over_ended = true,
@@ -81,18 +82,39 @@ int run_fence_create(struct run_fence *fence, struct fence_err *err)
 	return rc;
 }
 
+static int read_approved(const struct run_fence *fence,
+			 const struct fence_marker_approved *approved, struct fence_marker *ret,
+			 struct fence_err *err)
+{
+	int rc = fence_marker_read(fence->path, fence->format, ret, NULL, err);
+
+	return rc < 0 ? rc : fence_marker_check_approved(ret, fence->attempt_id, approved, err);
+}
+
+int run_fence_borrow(struct run_fence *fence, const struct fence_marker_approved *approved,
+		     struct fence_err *err)
+{
+	struct fence_marker marker;
+	int rc = read_approved(fence, approved, &marker, err);
+
+	if (rc < 0)
+		return rc;
+	fence->borrowed = true;
+	fence->supervisor = marker.supervisor;
+	approve_state(fence, &marker);
+	return 0;
+}
+
 int run_fence_approve(struct run_fence *fence, const struct fence_marker_approved *approved,
 		      struct fence_err *err)
 {
 	struct fence_marker marker;
 	int rc;
 
-	if (approved->supervisor_pid != fence->self.pid)
+	if (approved->supervisor_pid != fence->supervisor.pid)
 		return fence_fail_why(err, -ESTALE, "it names another supervisor", "release");
-	rc = fence_marker_read(fence->path, fence->format, &marker, NULL, err);
-	if (rc == 0)
-		rc = fence_marker_check_approved(&marker, fence->attempt_id, approved, err);
-	if (rc == 0 && !fence_attempt_names(&marker, &fence->self))
+	rc = read_approved(fence, approved, &marker, err);
+	if (rc == 0 && !fence_attempt_names(&marker, &fence->supervisor))
 		rc = fence_fail_why(err, -ESTALE, "it names another process with this pid",
 				    "marker %s", fence->path);
 	/* From now on this very state, not only this file. */
@@ -106,7 +128,7 @@ int run_fence_approve(struct run_fence *fence, const struct fence_marker_approve
 /* The command's own process, before it is the command (spawn.h): its group is published
  * by the one replacement that makes sure that nobody cancelled before. What is published
  * as a group has been let go; what was cancelled first never starts. */
-static int pass_gate(void *arg, struct fence_err *err)
+static int publish_group(void *arg, struct fence_err *err)
 {
 	const struct run_fence *fence = arg;
 	enum fence_marker_answer answer;
@@ -134,6 +156,21 @@ static int pass_gate(void *arg, struct fence_err *err)
 	return rc;
 }
 
+/* The same process, for a borrowed marker, which is only read: but no writer has a turn
+ * between that and exec(2), which closes the lock. */
+static int hold_still(void *arg, struct fence_err *err)
+{
+	const struct run_fence *fence = arg;
+	struct fence_marker_writer writer;
+	struct fence_marker marker;
+	int rc = fence_marker_writer_open(fence->path, &writer, err);
+
+	if (rc < 0)
+		return rc;
+	rc = fence_marker_lock(&writer, LOCK_WAIT_MS, err);
+	return rc < 0 ? rc : read_approved(fence, &fence->approved, &marker, err);
+}
+
 static int advance(struct fence_marker_writer *writer, const struct run_fence *fence,
 		   enum fence_marker_status status, enum fence_marker_by by,
 		   const struct fence_marker_result *result, struct fence_marker *ret,
@@ -142,7 +179,7 @@ static int advance(struct fence_marker_writer *writer, const struct run_fence *f
 	const struct fence_attempt_step step = {
 		.format = fence->format,
 		.attempt_id = fence->attempt_id,
-		.supervisor = fence->self,
+		.supervisor = fence->supervisor,
 		.status = status,
 		.by = by,
 		.result = result,
@@ -162,7 +199,7 @@ void run_fence_ending(struct run_fence *fence)
 	struct fence_marker_writer writer;
 
 	/* In our own process a second writer would lose us byte 1 when it is closed. */
-	if (getpid() == fence->self.pid) {
+	if (getpid() == fence->pid) {
 		(void)advance(&fence->writer, fence, FENCE_MARKER_TERMINATING,
 			      FENCE_MARKER_BY_SUPERVISOR, NULL, NULL, NULL);
 		return;
@@ -176,7 +213,7 @@ void run_fence_ending(struct run_fence *fence)
 
 void run_fence_plan(struct run_fence *fence, struct fence_spawn_plan *plan)
 {
-	plan->gate = pass_gate;
+	plan->gate = fence->borrowed ? hold_still : publish_group;
 	plan->gate_arg = fence;
 }
 
@@ -194,7 +231,7 @@ static int look(struct run_fence *fence, bool is_last_look)
 	struct fence_marker marker;
 	int rc = fence_marker_read(fence->path, fence->format, &marker, NULL, NULL);
 	bool ours = rc == 0 && strcmp(marker.attempt_id, fence->attempt_id) == 0 &&
-		    fence_attempt_names(&marker, &fence->self) &&
+		    fence_attempt_names(&marker, &fence->supervisor) &&
 		    marker.status != FENCE_MARKER_TERMINATED;
 
 	if (fence->asked)

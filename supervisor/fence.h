@@ -17,13 +17,15 @@ struct run_fence {
 	const char *attempt_id;
 	enum fence_marker_durable durable;
 
-	struct fence_ident self; /* the supervisor: us */
+	pid_t pid;		       /* ours */
+	struct fence_ident supervisor; /* that the marker names: us, or whom we run for */
 	struct fence_marker_approved approved;
 	struct fence_marker_writer writer; /* kept open: byte 1 of the lock goes with it */
 	struct fence_marker_watch watch;
 	struct fence_watch loop_watch;
 	struct fence_timer look_timer;
-	bool asked; /* the group was told to end */
+	bool borrowed; /* the marker is not ours to write */
+	bool asked;    /* the group was told to end */
 	struct fence_group *group;
 };
 
@@ -37,12 +39,18 @@ int run_fence_own(struct run_fence *fence, struct fence_err *err);
  * file is there, or a marker of another format. */
 int run_fence_create(struct run_fence *fence, struct fence_err *err);
 
-/* The marker that the executor made: is it as it says, active, and of this very
- * process? -ESTALE, -EBADMSG. */
+/* The marker that somebody made: is it as they say, active, and of the very supervisor
+ * that is meant? From then on this very state is the approved one. -ESTALE, -EBADMSG. */
 int run_fence_approve(struct run_fence *fence, const struct fence_marker_approved *approved,
 		      struct fence_err *err);
 
-/* The fence's gate, for a command that is about to start. */
+/* The same for a marker of somebody else's attempt, whose supervisor is then whom we run
+ * for: fence-run's --fence. */
+int run_fence_borrow(struct run_fence *fence, const struct fence_marker_approved *approved,
+		     struct fence_err *err);
+
+/* The fence's gate, for a command that is about to start: of an attempt of ours it
+ * publishes the group, of a borrowed one it keeps every writer out until exec(2). */
 void run_fence_plan(struct run_fence *fence, struct fence_spawn_plan *plan);
 
 /* Publishes `terminating`: for fence_group_plan's `ending`, in any of our processes. */

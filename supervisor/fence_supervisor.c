@@ -343,7 +343,7 @@ static int supervise(struct supervisor *s)
 	if (rc == 0 && s->conf.create)
 		rc = start_group(s);
 	if (rc == 0 && !s->conf.create)
-		event_ready(&s->events, &s->fence.self);
+		event_ready(&s->events, &s->fence.supervisor);
 	if (rc == 0)
 		rc = fence_loop_run(&s->run.loop);
 	if (rc == RUN_ENDED)
@@ -363,7 +363,7 @@ static int stamp_command(struct supervisor *s)
 	char ours[FENCE_ATTEMPT_STAMP_BYTES];
 	int length;
 
-	fence_attempt_stamp(&s->fence.self, ours);
+	fence_attempt_stamp(&s->fence.supervisor, ours);
 	length = snprintf(s->stamp, sizeof(s->stamp), "%s=%s%s%s", FENCE_ATTEMPT_VARIABLE,
 			  outer != NULL ? outer : "", outer != NULL ? " " : "", ours);
 	/* Deeper than anybody nests: ours is the one that must be there. */

@@ -14,6 +14,7 @@
 #include "fence/err.h"
 #include "fence/group.h"
 #include "fence/loop.h"
+#include "fence/marker.h"
 #include "fence/opts.h"
 #include "fence/own.h"
 
@@ -47,6 +48,13 @@ struct run_conf {
 	size_t env_edit_count;
 	bool keep_signals;
 	bool quiet;
+
+	/* The fence of somebody else's attempt. */
+	const char *fence_path; /* NULL: none */
+	const char *attempt_id;
+	enum fence_marker_format format;
+	bool has_approved;
+	struct fence_marker_approved approved;
 };
 
 extern const struct fence_cli run_cli;

@@ -208,6 +208,48 @@ static int set_quiet(void *conf, const char *value, struct fence_err *err)
 	return 0;
 }
 
+static int set_fence(void *conf, const char *value, struct fence_err *err)
+{
+	struct fence_marker_path path;
+
+	((struct run_conf *)conf)->fence_path = value;
+	return fence_marker_path_split(value, &path, err);
+}
+
+static int set_attempt(void *conf, const char *value, struct fence_err *err)
+{
+	if (!fence_marker_is_attempt_id(value))
+		return fence_fail_why(err, -EINVAL, "must be 1 to 128 of A-Za-z0-9._-", "\"%s\"",
+				      value);
+	((struct run_conf *)conf)->attempt_id = value;
+	return 0;
+}
+
+static int set_format(void *conf, const char *value, struct fence_err *err)
+{
+	(void)err;
+	((struct run_conf *)conf)->format =
+		(enum fence_marker_format)fence_opt_choice(FENCE_MARKER_FORMATS, value);
+	return 0;
+}
+
+static int set_approved(void *arg, const char *value, struct fence_err *err)
+{
+	struct run_conf *conf = arg;
+
+	conf->has_approved = true;
+	return fence_marker_approved_parse(value, &conf->approved, err);
+}
+
+static const struct fence_opt own_options[] = {
+	{ 0, "fence", "MARKER", "start only while this marker is the approved one and active",
+	  set_fence, NULL },
+	{ 0, "attempt", "ID", "with --fence: the attempt that it must be of", set_attempt, NULL },
+	{ 0, "approved", "JSON", "with --fence: the state that it must be in", set_approved, NULL },
+	{ 0, "format", "FORMAT", "with --fence: the marker's format (fence-marker/v1)", set_format,
+	  FENCE_MARKER_FORMATS },
+};
+
 const struct fence_opt run_options[] = {
 	{ 't', "timeout", "DURATION", "end the command after so long; exit 124", set_timeout,
 	  NULL },
@@ -249,10 +291,12 @@ const struct fence_cli run_cli = {
 	.program = "fence-run",
 	.summary = "run one command, end all of it, say how it went",
 	.operands = "-- COMMAND [ARG...]",
-	.opts = run_options,
-	.count = sizeof(run_options) / sizeof(run_options[0]) - 1,
+	.opts = own_options,
+	.count = sizeof(own_options) / sizeof(own_options[0]),
+	.shared = run_options,
 	.notes = "Exit status: the command's; 124 a time-out; 125 fence-run failed; 126 it cannot\n"
-		 "be executed; 127 it was not found; 128+N it died of signal N.\n",
+		 "be executed; 127 it was not found; 128+N it died of signal N; 77 its fence is\n"
+		 "shut.\n",
 };
 
 bool run_reads_output(const struct run_conf *conf)
@@ -271,6 +315,12 @@ int run_conf_check(const struct run_conf *conf, struct fence_err *err)
 	bool to_stdout = (conf->result_path != NULL && strcmp(conf->result_path, "-") == 0) ||
 			 conf->result_fd == 1;
 
+	if (conf->fence_path != NULL && (conf->attempt_id == NULL || !conf->has_approved))
+		return fence_fail_why(err, -EINVAL, "--attempt and --approved are missing",
+				      "--fence");
+	if (conf->fence_path == NULL && (conf->attempt_id != NULL || conf->has_approved))
+		return fence_fail_why(err, -EINVAL, "--fence MARKER is missing",
+				      conf->has_approved ? "--approved" : "--attempt");
 	if (!to_stdout || (run_reads_output(conf) && !run_passes_output(conf)))
 		return 0;
 	(void)fence_fail_why(err, -EINVAL, "the command's own output goes there too",
