@@ -6,10 +6,12 @@
  *   marker_torn fail STEP PATH         each call from the first that names the marker's
  *                                      folder on fails with EIO, ENOSPC, EINTR, EACCES;
  *                                      and answers EIO although it was done
- *   marker_torn cut STEP PATH IMAGE FOLDER [N]
+ *   marker_torn cut STEP PATH IMAGE FOLDER N [forced]
  *                                      after each call IMAGE, which the folder's file
  *                                      system lies on, is copied to FOLDER/NUMBER when
- *                                      it changed; fsync number N is only pretended
+ *                                      it changed; fsync number N (0: none) is only
+ *                                      pretended; forced: somebody else makes the file
+ *                                      system write its journal after each call
  *   marker_torn do STEP PATH           what `over` or `naive` does, as a program
  *   marker_torn seed STEP PATH         makes what STEP starts from
  *   marker_torn state PATH             "none", or the attempt, status and seq of the
@@ -752,6 +754,8 @@ static int run_fail(struct round *round)
 
 struct cut {
 	const char *image, *folder;
+	unsigned int first; /* call */
+	int force_fd;	    /* -1: nobody forces it */
 	uint64_t last;
 	unsigned int copies;
 };
@@ -796,6 +800,10 @@ static void cut_power(void *arg, unsigned int number)
 	char name[PATH_MAX];
 	uint64_t sum, again;
 
+	if (number < cut->first)
+		return;
+	if (cut->force_fd >= 0)
+		must(fsync(cut->force_fd) == 0, "write the journal");
 	(void)snprintf(name, sizeof(name), "%s/%04u", cut->folder, number);
 	sum = copy_image(cut->image, name);
 	while ((again = copy_image(cut->image, name)) != sum)
@@ -808,28 +816,23 @@ static void cut_power(void *arg, unsigned int number)
 	cut->copies++;
 }
 
-static int run_cut(struct round *round, const char *image, const char *folder, long pretend)
+static int run_cut(struct round *round, const char *image, const char *folder, long pretend,
+		   bool is_forced)
 {
 	static struct trace plan, trace;
 	struct cut cut = { .image = image, .folder = folder };
-	int fd;
+	struct fence_marker_path split;
+	owned_fd fd = -1;
 
 	rehearse(round, &plan);
+	cut.first = plan.first;
 	seed(round);
 	approve(round);
-	/* From here on the old state is safe. */
-	fd = open(round->path, O_RDONLY | O_CLOEXEC);
-	if (fd < 0)
-		fd = open("/", O_RDONLY | O_CLOEXEC);
-	{
-		struct fence_marker_path split;
-
-		must(fence_marker_path_split(round->path, &split, NULL) == 0, "split the path");
-		(void)close(fd);
-		fd = open(split.dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-		must(fd >= 0 && syncfs(fd) == 0, "sync");
-		(void)close(fd);
-	}
+	must(fence_marker_path_split(round->path, &split, NULL) == 0 &&
+		     (fd = open(split.dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC)) >= 0 &&
+		     syncfs(fd) == 0,
+	     "make the old state safe");
+	cut.force_fd = is_forced ? fd : -1;
 	trace = (struct trace){ .at = UINT32_MAX, .how = PRETEND, .after = cut_power, .arg = &cut };
 	for (unsigned int at = plan.first; at < plan.calls && pretend > 0; at++)
 		if (plan.nrs[at] == SYS_fsync && --pretend == 0)
@@ -896,8 +899,8 @@ int main(int argc, char **argv)
 		return run_kill(&round);
 	if (argc == 4 && strcmp(argv[1], "fail") == 0)
 		return run_fail(&round);
-	if ((argc == 6 || argc == 7) && strcmp(argv[1], "cut") == 0)
-		return run_cut(&round, argv[4], argv[5], argc == 7 ? strtol(argv[6], NULL, 10) : 0);
+	if ((argc == 7 || argc == 8) && strcmp(argv[1], "cut") == 0)
+		return run_cut(&round, argv[4], argv[5], strtol(argv[6], NULL, 10), argc == 8);
 	return usage();
 }
 #endif
