@@ -298,6 +298,15 @@ static int say_refused(struct supervisor *s, int status)
 	return status;
 }
 
+static void complain_unpublished(struct supervisor *s, const struct fence_err *err)
+{
+	struct fence_err told = *err;
+
+	(void)snprintf(told.what, sizeof(told.what), "publish the end in %s: %s",
+		       s->conf.marker_path, err->what);
+	(void)run_complain(&s->run, &told);
+}
+
 static int conclude(struct supervisor *s, const struct fence_group_result *result)
 {
 	struct fence_marker_result short_result = marker_result(result);
@@ -314,7 +323,7 @@ static int conclude(struct supervisor *s, const struct fence_group_result *resul
 		return status;
 	}
 	if (rc < 0) {
-		(void)run_complain(&s->run, &err);
+		complain_unpublished(s, &err);
 		status = RUN_OUR_FAULT;
 	}
 	event_terminated(&s->events, &short_result, status, rc < 0 ? NULL : &marker);
@@ -406,6 +415,7 @@ static int own_attempt(struct supervisor *s)
 	rc = run_find(&s->run);
 	if (rc < 0) {
 		run_not_found(&s->run, rc, &unfound);
+		(void)fence_fail(&unfound.failure, rc, "execute %s", s->run.argv[0]);
 		event_refused(&s->events, EVENT_CANNOT_EXECUTE, &unfound.failure);
 		return run_finish(&s->run, &unfound);
 	}

@@ -66,10 +66,16 @@ static void write_process(struct fence_jsonw *w, const struct fence_group_result
 
 static void write_failure(struct fence_jsonw *w, const struct fence_group_result *result)
 {
+	/* A gate that was shut says more than its number. */
+	const char *why =
+		result->failed_step == FENCE_SPAWN_STEP_GATE && result->failure.why[0] != '\0'
+			? result->failure.why
+			: fence_errno_words(result->failed_errno);
+
 	fence_jsonw_open(w, "failure", '{');
 	fence_jsonw_string(w, "step", fence_spawn_step_name(result->failed_step));
 	fence_jsonw_int(w, "errno", result->failed_errno);
-	fence_jsonw_string(w, "why", fence_errno_words(result->failed_errno));
+	fence_jsonw_string(w, "why", why);
 	fence_jsonw_close(w, '}');
 }
 
