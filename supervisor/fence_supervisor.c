@@ -300,10 +300,11 @@ static int say_refused(struct supervisor *s, int status)
 
 static void complain_unpublished(struct supervisor *s, const struct fence_err *err)
 {
-	struct fence_err told = *err;
+	struct fence_err told = { 0 };
+	const char *why = err->why[0] != '\0' ? err->why : fence_errno_words(err->code);
 
-	(void)snprintf(told.what, sizeof(told.what), "publish the end in %s: %s",
-		       s->conf.marker_path, err->what);
+	(void)fence_fail_why(&told, err->code, why, "publish the end in %s: %s",
+			     s->conf.marker_path, err->what);
 	(void)run_complain(&s->run, &told);
 }
 
