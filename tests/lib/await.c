@@ -138,6 +138,11 @@ static bool has_none(const struct wait *wait)
 {
 	pid_t pid = find_process(wait->words[0]);
 
+	/* A process has no command line while it becomes another program: look twice. */
+	if (pid == 0) {
+		(void)poll(NULL, 0, LOOK_AGAIN_MS);
+		pid = find_process(wait->words[0]);
+	}
 	if (pid == 0)
 		return true;
 	(void)is_gone(pid, left_ms(wait)); /* wait for that one, then look again */
