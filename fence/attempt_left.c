@@ -59,8 +59,8 @@ int fence_left_traces_open(const struct fence_marker *marker, struct fence_left_
 		(void)snprintf(ret->stamp, sizeof(ret->stamp), "%s=%s", FENCE_ATTEMPT_VARIABLE,
 			       stamp);
 	}
-	if (is_bound && marker->group.pid != 0 &&
-	    (marker->group.start_ticks != 0 || marker->group.id != 0))
+	/* By its id alone: a start time proves nothing (fence/ident.h). */
+	if (is_bound && marker->group.pid != 0 && marker->group.id != 0)
 		rc = fence_ident_open_group(&marker->group, &ret->group_pidfd);
 	ret->group_gone = rc == -ESRCH;
 	if (rc < 0 && rc != -ESRCH && rc != -ENODATA)

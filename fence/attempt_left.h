@@ -53,7 +53,8 @@ struct fence_left_traces {
 };
 
 /* What the marker says too little about to be proof is not looked for: a stamp and a
- * group need the boot, and a stamp the supervisor's start time or id. */
+ * group need the boot, a stamp the supervisor's start time, and a group its leader's
+ * id: a start time alone is shared by whoever gets the number soon enough. */
 int fence_left_traces_open(const struct fence_marker *marker, struct fence_left_traces *ret,
 			   struct fence_err *err);
 void fence_left_traces_close(struct fence_left_traces *traces);

@@ -23,7 +23,7 @@ static const struct fence_opt opts[] = {
 	MARKER_OPT_JSON,
 };
 
-static void fail_with(struct marker_outcome *out, const char *word, int status)
+static void end_with(struct marker_outcome *out, const char *word, int status)
 {
 	out->word = word;
 	out->status = status;
@@ -44,14 +44,14 @@ static int fail_advance(const struct marker_conf *conf, struct fence_marker *mar
 		{ -ESTALE, "other-attempt", STATUS_OTHER_STATE },
 	};
 
-	fail_with(out, "not-cancelled", STATUS_REFUSED);
+	end_with(out, "not-cancelled", STATUS_REFUSED);
 	for (size_t i = 0; i < COUNT(rows); i++)
 		if (rows[i].rc == rc)
-			fail_with(out, rows[i].word, rows[i].status);
+			end_with(out, rows[i].word, rows[i].status);
 	if (fence_marker_read(conf->path, conf->format, marker, NULL, NULL) < 0)
 		out->marker = NULL;
 	else if (rc == -EPERM && marker->status == FENCE_MARKER_TERMINATED)
-		fail_with(out, "already-terminated", STATUS_OTHER_STATE);
+		end_with(out, "already-terminated", STATUS_OTHER_STATE);
 	return rc;
 }
 
@@ -72,7 +72,7 @@ static int publish(const struct marker_conf *conf, struct fence_marker *marker,
 	int rc = fence_marker_writer_open(conf->path, &writer, &out->err);
 
 	if (rc < 0) {
-		fail_with(out, "not-cancelled", STATUS_REFUSED);
+		end_with(out, "not-cancelled", STATUS_REFUSED);
 		return rc;
 	}
 	rc = fence_attempt_advance(&writer, &step, &now, &answer, &out->err);
@@ -82,7 +82,7 @@ static int publish(const struct marker_conf *conf, struct fence_marker *marker,
 		return fail_advance(conf, marker, out, rc);
 	*marker = now;
 	if (rc < 0)
-		fail_with(out, "not-durable", STATUS_OTHER_STATE);
+		end_with(out, "not-durable", STATUS_OTHER_STATE);
 	return rc;
 }
 
@@ -92,25 +92,29 @@ static int cancel(const struct marker_conf *conf, struct fence_marker *marker,
 {
 	if (fence_marker_read(conf->path, conf->format, marker, NULL, NULL) < 0) {
 		marker_fail_none(&out->err, conf->path);
-		fail_with(out, "none", STATUS_NO_MARKER);
+		end_with(out, "none", STATUS_NO_MARKER);
 		return -EBADMSG;
 	}
 	out->marker = marker;
 	if (conf->attempt_id && strcmp(conf->attempt_id, marker->attempt_id) != 0) {
-		fail_with(out, "other-attempt", STATUS_OTHER_STATE);
+		end_with(out, "other-attempt", STATUS_OTHER_STATE);
 		return fence_fail_why(&out->err, -ESTALE, "it is of another attempt", "%s",
 				      conf->path);
 	}
 	if (marker->status == FENCE_MARKER_TERMINATED) {
-		fail_with(out, "already-terminated", STATUS_OTHER_STATE);
+		end_with(out, "already-terminated", STATUS_OTHER_STATE);
 		return fence_fail_why(&out->err, -EPERM, "it has terminated already", "%s",
 				      conf->path);
 	}
 	if (marker->status == FENCE_MARKER_CANCELLED) {
-		fail_with(out, "already-cancelled", STATUS_DONE);
+		end_with(out, "already-cancelled", STATUS_DONE);
 		return 0;
 	}
-	fail_with(out, "cancelled", STATUS_DONE);
+	if (marker_check_names(conf->path, &out->err) < 0) {
+		end_with(out, "not-cancelled", STATUS_REFUSED);
+		return -EMLINK;
+	}
+	end_with(out, "cancelled", STATUS_DONE);
 	return publish(conf, marker, out);
 }
 

@@ -115,13 +115,9 @@ static void add_found(struct fence_text *text, const struct fence_attempt_repair
 		fence_text_add(text, " and %zu more", repaired->left_count - listed(repaired));
 }
 
-static bool was_looked(enum fence_repair_outcome outcome)
-{
-	return outcome == FENCE_REPAIR_DONE || outcome == FENCE_REPAIR_PLANNED ||
-	       outcome == FENCE_REPAIR_SURVIVED || outcome == FENCE_REPAIR_UNPROVEN;
-}
-
-static int run(const struct marker_conf *conf)
+/* The outcome tells; words are in `err`. */
+static void repair(const struct marker_conf *conf, struct fence_attempt_repaired *ret,
+		   struct fence_err *err)
 {
 	const struct fence_attempt_repair plan = {
 		.format = conf->format,
@@ -132,12 +128,26 @@ static int run(const struct marker_conf *conf)
 		.durable = conf->durable,
 		.lock_wait_ms = conf->lock_wait_ms,
 	};
+
+	*ret = (struct fence_attempt_repaired){ .outcome = FENCE_REPAIR_FAILED };
+	if (!conf->apply || marker_check_names(conf->path, err) == 0)
+		(void)fence_attempt_repair(conf->path, &plan, ret, err);
+}
+
+static bool was_looked(enum fence_repair_outcome outcome)
+{
+	return outcome == FENCE_REPAIR_DONE || outcome == FENCE_REPAIR_PLANNED ||
+	       outcome == FENCE_REPAIR_SURVIVED || outcome == FENCE_REPAIR_UNPROVEN;
+}
+
+static int run(const struct marker_conf *conf)
+{
 	struct marker_outcome out = { 0 };
 	struct fence_attempt_repaired repaired;
 	struct fence_text text;
 	char tail[8192];
 
-	(void)fence_attempt_repair(conf->path, &plan, &repaired, &out.err); /* the outcome tells */
+	repair(conf, &repaired, &out.err);
 	out.word = fence_repair_outcome_word(repaired.outcome);
 	out.status = status_of(repaired.outcome);
 	out.changed = conf->apply && was_looked(repaired.outcome);
