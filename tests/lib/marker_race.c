@@ -4,21 +4,26 @@
  *                                           starting over whenever another was first
  *   marker_race foreign PATH ATTEMPT COUNT  renames COUNT new states over it without
  *                                           knowing the lock, as other programs may
+ *   marker_race careless PATH ATTEMPT COUNT the control: replaces what it just read, and
+ *                                           looks again before it renames, but has no lock
  *   marker_race read PATH ATTEMPT COUNT     reads it COUNT times
+ *   marker_race watch PATH ATTEMPT          says "reads", and reads it until its input ends
  *   marker_race hold PATH                   takes the lock, says "held" and keeps it
  *                                           until its input ends
  *
- * Prints how often it had to start over. Exit status: 0 all were done, 1 not. */
+ * Prints how often it had to start over, or how often it read. Exit status: 0 all were
+ * done, 1 not. */
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "fence/marker.h"
+#include "fence/marker_compose.h"
 #include "fence/own.h"
 #include "fence/sys.h"
 
@@ -109,6 +114,51 @@ static int race_foreign(const char *path, const char *attempt, long count)
 	return 0;
 }
 
+/* 1 when it was put there, 0 when another was faster, -1. */
+static int write_careless(const char *path, const char *attempt)
+{
+	struct fence_marker_news news = { .status = FENCE_MARKER_ACTIVE };
+	struct fence_marker old, next, now;
+	struct stat st;
+	owned_fd fd = -1;
+	char name[4096];
+
+	(void)snprintf(name, sizeof(name), "%s.careless-%d", path, getpid());
+	fd = open(name, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+	if (fd < 0 || fence_marker_read(path, FENCE_MARKER_V1, &old, NULL, NULL) < 0 ||
+	    strcmp(old.attempt_id, attempt) != 0 || fstat(fd, &st) < 0)
+		return -1;
+	news.place = old.place;
+	news.place.marker_ino = st.st_ino;
+	news.seq = old.seq + 1;
+	(void)snprintf(news.nonce, sizeof(news.nonce), "%032x", (unsigned int)getpid());
+	if (fence_marker_compose(old.text, old.text_bytes, old.format, &news, &next, NULL) < 0 ||
+	    fence_write_full(fd, next.text, next.text_bytes) < 0 ||
+	    fence_marker_read(path, FENCE_MARKER_V1, &now, NULL, NULL) < 0)
+		return -1;
+	if (now.seq != old.seq || strcmp(now.nonce, old.nonce) != 0)
+		return unlink(name) < 0 ? -1 : 0;
+	return rename(name, path) < 0 ? -1 : 1;
+}
+
+static int race_careless(const char *path, const char *attempt, long count)
+{
+	long again = 0;
+
+	while (count > 0) {
+		int done = write_careless(path, attempt);
+
+		if (done < 0) {
+			perror("marker_race: careless");
+			return 1;
+		}
+		count -= done;
+		again += !done;
+	}
+	printf("%ld\n", again);
+	return 0;
+}
+
 static int race_read(const char *path, const char *attempt, long count)
 {
 	struct fence_marker marker;
@@ -124,6 +174,26 @@ static int race_read(const char *path, const char *attempt, long count)
 		}
 	}
 	printf("0\n");
+	return 0;
+}
+
+static int watch(const char *path, const char *attempt)
+{
+	struct pollfd input = { .fd = STDIN_FILENO, .events = POLLIN };
+	struct fence_marker marker;
+	enum fence_marker_rule rule;
+	struct fence_err err = { 0 };
+	long looks = 0;
+
+	printf("reads\n");
+	(void)fflush(stdout);
+	for (; poll(&input, 1, 0) == 0; looks++) {
+		if (fence_marker_read(path, FENCE_MARKER_V1, &marker, &rule, &err) < 0)
+			return give_up(fence_marker_rule_word(rule), &err);
+		if (strcmp(marker.attempt_id, attempt) != 0)
+			return 1;
+	}
+	printf("%ld\n", looks);
 	return 0;
 }
 
@@ -153,6 +223,10 @@ int main(int argc, char **argv)
 
 	if (argc == 3 && strcmp(argv[1], "hold") == 0)
 		return hold(argv[2]);
+	if (argc == 4 && strcmp(argv[1], "watch") == 0)
+		return watch(argv[2], argv[3]);
+	if (count > 0 && strcmp(argv[1], "careless") == 0)
+		return race_careless(argv[2], argv[3], count);
 	if (count > 0 && strcmp(argv[1], "write") == 0)
 		return race_write(argv[2], argv[3], count);
 	if (count > 0 && strcmp(argv[1], "foreign") == 0)

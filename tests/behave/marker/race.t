@@ -31,6 +31,49 @@ is "no update is lost" "$(seq_of)" 2001
 note "started over: $(cat "$T/w1") and $(cat "$T/w2")"
 is "no temporary is left in the folder" "$(temporaries)" ""
 
+# The control: without the lock, updates are lost.
+lost=0 round=0
+while [ $lost = 0 ] && [ $round -lt 20 ]; do
+	round=$((round + 1))
+	before=$(seq_of)
+	marker_race careless "$m" a 500 >"$T/c1" 2>&1 &
+	one=$!
+	marker_race careless "$m" a 500 >"$T/c2" 2>&1
+	two=$?
+	wait "$one"
+	is "two careless writers think that each of 500 updates is in" "$? $two" "0 0"
+	lost=$((before + 1000 - $(seq_of)))
+done
+ok "but some are lost" test $lost -gt 0
+note "lost: $lost of 1000 in round $round"
+
+# Two writers, one that knows nothing of the lock, and a reader, all at once.
+marker_race foreign "$m" b 1 >/dev/null
+mkfifo "$T/end" "$T/reads"
+marker_race watch "$m" b <"$T/end" >"$T/reads" 2>"$T/watch" &
+reader=$!
+exec 3>"$T/end" 4<"$T/reads"
+read -r word <&4
+is "a reader reads all the time" "$word" reads
+marker_race foreign "$m" b 2000 >"$T/f" 2>&1 &
+foreign=$!
+marker_race write "$m" b 500 >"$T/w1" 2>&1 &
+one=$!
+marker_race write "$m" b 500 >"$T/w2" 2>&1 &
+two=$!
+for party in $foreign $one $two; do
+	wait $party
+	is "the writer gets its updates in" $? 0
+done
+exec 3>&-
+wait "$reader"
+is "each time an authentic state was there" "$? $(cat "$T/watch")" "0 "
+read -r looks <&4
+exec 4<&-
+ok "it did read" test "${looks:-0}" -gt 100
+note "started over: $(cat "$T/w1") and $(cat "$T/w2"); the reader looked $looks times"
+is "no temporary is left then" "$(temporaries)" ""
+
 marker_race foreign "$m" b 2000 >"$T/f" 2>&1 &
 foreign=$!
 marker_race read "$m" b 1 >/dev/null 2>&1
