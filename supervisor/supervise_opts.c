@@ -72,7 +72,8 @@ static int set_control_fd(void *arg, const char *value, struct fence_err *err)
 	long long fd;
 	int type;
 	socklen_t size = sizeof(type);
-	int rc = fence_opt_number(value, 0, 1048575, &fd, err);
+	/* 0 to 2 are the command's. */
+	int rc = fence_opt_number(value, 3, 1048575, &fd, err);
 
 	if (rc < 0)
 		return rc;
