@@ -226,29 +226,28 @@ static int judge_event(const struct fence_marker_watch *watch, const struct inot
 	return event->len > 0 && strcmp(event->name, watch->name) == 0 ? 1 : 0;
 }
 
+/* One read: what is left makes the descriptor readable again. Reading until it is empty
+ * would be for ever where somebody writes beside the marker as fast as we read. */
 int fence_marker_watch_take(struct fence_marker_watch *watch)
 {
 	char buf[4096] __attribute__((aligned(__alignof__(struct inotify_event))));
+	ssize_t got = fence_read_some(watch->fd, buf, sizeof(buf));
 	int about = 0;
 
-	for (;;) {
-		ssize_t got = fence_read_some(watch->fd, buf, sizeof(buf));
-		const char *at = buf;
+	if (got == -EAGAIN)
+		return 0;
+	if (got <= 0)
+		return got < 0 ? (int)got : -EIO;
+	for (const char *at = buf; at < buf + got;) {
+		const struct inotify_event *event = (const void *)at;
+		int rc = judge_event(watch, event);
 
-		if (got == -EAGAIN)
-			return about;
-		if (got <= 0)
-			return got < 0 ? (int)got : -EIO;
-		while (at < buf + got) {
-			const struct inotify_event *event = (const void *)at;
-			int rc = judge_event(watch, event);
-
-			if (rc < 0)
-				return rc;
-			about |= rc;
-			at += sizeof(*event) + event->len;
-		}
+		if (rc < 0)
+			return rc;
+		about |= rc;
+		at += sizeof(*event) + event->len;
 	}
+	return about;
 }
 
 void fence_marker_watch_close(struct fence_marker_watch *watch)

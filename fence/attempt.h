@@ -103,9 +103,9 @@ struct fence_marker_watch {
  * the two is lost. */
 int fence_marker_watch_open(const char *path, struct fence_marker_watch *ret,
 			    struct fence_err *err);
-/* Takes what is there to read: 1 when some of it was about the name (or too much came
- * to tell), 0 when it was about others; -ENOENT when the folder itself has gone, for
- * good; -errno. */
+/* Takes some of what is there to read, the rest keeps `fd` readable: 1 when it was about
+ * the name (or too much came to tell), 0 when it was about others; -ENOENT when the
+ * folder itself has gone, for good; -errno. */
 int fence_marker_watch_take(struct fence_marker_watch *watch);
 void fence_marker_watch_close(struct fence_marker_watch *watch);
 
