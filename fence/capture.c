@@ -61,3 +61,44 @@ size_t fence_tail_copy(const struct fence_tail *tail, const uint8_t *ring, bool 
 	memmove(ret, ret + torn, kept - torn);
 	return kept - torn;
 }
+
+void fence_head_add(struct fence_head *head, uint8_t *memory, const void *bytes, size_t count)
+{
+	size_t room = head->size_bytes - head->kept_bytes;
+
+	if (count > room)
+		count = room;
+	if (count == 0)
+		return;
+	memcpy(memory + head->kept_bytes, bytes, count);
+	head->kept_bytes += count;
+}
+
+/* The bytes at the end that begin a character and do not end it. */
+static size_t torn_back(const uint8_t *bytes, size_t count)
+{
+	size_t back = 0;
+	size_t wanted;
+
+	while (back < count && back < 3 && (bytes[count - 1 - back] & 0xC0) == 0x80)
+		back++;
+	if (back == count)
+		return 0;
+	wanted = bytes[count - 1 - back] >= 0xF0   ? 4
+		 : bytes[count - 1 - back] >= 0xE0 ? 3
+		 : bytes[count - 1 - back] >= 0xC0 ? 2
+						   : 1;
+	return wanted > back + 1 ? back + 1 : 0;
+}
+
+size_t fence_head_before(const struct fence_head *head, const uint8_t *memory,
+			 const struct fence_tail *tail, uint64_t *ret_omitted)
+{
+	uint64_t before = tail->total_bytes - fence_tail_kept(tail);
+	size_t kept = before < head->kept_bytes ? (size_t)before : head->kept_bytes;
+
+	if (before > kept)
+		kept -= torn_back(memory, kept);
+	*ret_omitted = before - kept;
+	return kept;
+}

@@ -23,6 +23,20 @@ void fence_tail_add(struct fence_tail *tail, uint8_t *ring, const void *bytes, s
 /* How much of it is kept: min(total, size). */
 size_t fence_tail_kept(const struct fence_tail *tail);
 
+/* The first bytes of a stream, over memory that somebody else owns. */
+struct fence_head {
+	size_t size_bytes;
+	size_t kept_bytes;
+};
+
+void fence_head_add(struct fence_head *head, uint8_t *memory, const void *bytes, size_t count);
+
+/* How much of a head is not in the tail as well, so that head and tail after each other are
+ * the stream, `*ret_omitted` bytes left out between them. When there is such a gap, a
+ * character that lost its last bytes to it is left out too. */
+size_t fence_head_before(const struct fence_head *head, const uint8_t *memory,
+			 const struct fence_tail *tail, uint64_t *ret_omitted);
+
 /* Copies the kept bytes in order into `ret` (room for size_bytes) and returns
  * their count; with `utf8_front`, a character that lost its first bytes to the
  * ring is left out at the front. */

@@ -78,10 +78,11 @@ int fence_group_prepare(sigset_t *ret_mask, struct fence_err *err)
 static int map_shared(const struct fence_group_plan *plan, struct fence_group *group)
 {
 	size_t ring_bytes = plan->capture ? plan->tail_bytes : 0;
-	size_t size = sizeof(*group->shared) + 2 * ring_bytes;
+	size_t head_bytes = plan->capture ? plan->head_bytes : 0;
+	size_t size = sizeof(*group->shared) + 2 * ring_bytes + 2 * head_bytes;
 	void *memory;
 
-	if (ring_bytes > SIZE_MAX / 4)
+	if (ring_bytes > SIZE_MAX / 8 || head_bytes > SIZE_MAX / 8)
 		return -ENOMEM;
 	memory = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	if (memory == MAP_FAILED)
@@ -91,8 +92,10 @@ static int map_shared(const struct fence_group_plan *plan, struct fence_group *g
 	group->shared->result.term_at_ms = -1;
 	group->shared->result.kill_at_ms = -1;
 	group->shared->facts.own_group = plan->spawn.session != FENCE_SPAWN_INHERIT;
-	for (int i = 0; i < 2; i++)
+	for (int i = 0; i < 2; i++) {
 		fence_tail_init(&group->shared->tails[i], ring_bytes);
+		group->shared->heads[i].size_bytes = head_bytes;
+	}
 	return 0;
 }
 
@@ -345,15 +348,37 @@ const struct fence_group_result *fence_group_result(const struct fence_group *gr
 	return &group->shared->result;
 }
 
-int fence_group_tail(const struct fence_group *group, int stream, uint8_t **ret, size_t *ret_bytes)
+int fence_group_output(const struct fence_group *group, int stream, struct fence_group_output *ret)
 {
 	const struct fence_tail *tail = &group->shared->tails[stream];
-	uint8_t *bytes = malloc(fence_tail_kept(tail) + 1);
+	const struct fence_head *head = &group->shared->heads[stream];
+	const uint8_t *memory = fence_group_head(group->shared, stream);
+	const uint8_t *ring = fence_group_ring(group->shared, stream);
+	struct fence_group_output kept = { 0 };
 
-	if (bytes == NULL)
+	kept.head_bytes = fence_head_before(head, memory, tail, &kept.omitted_bytes);
+	kept.bytes = malloc(kept.head_bytes + fence_tail_kept(tail) + 1);
+	if (kept.bytes == NULL)
 		return -ENOMEM;
-	*ret_bytes = fence_tail_copy(tail, fence_group_ring(group->shared, stream), true, bytes);
-	*ret = bytes;
+	if (kept.head_bytes > 0)
+		memcpy(kept.bytes, memory, kept.head_bytes);
+	kept.tail_bytes =
+		fence_tail_copy(tail, ring, kept.omitted_bytes > 0, kept.bytes + kept.head_bytes);
+	kept.omitted_bytes += fence_tail_kept(tail) - kept.tail_bytes;
+	*ret = kept;
+	return 0;
+}
+
+int fence_group_tail(const struct fence_group *group, int stream, uint8_t **ret, size_t *ret_bytes)
+{
+	struct fence_group_output kept;
+	int rc = fence_group_output(group, stream, &kept);
+
+	if (rc < 0)
+		return rc;
+	memmove(kept.bytes, kept.bytes + kept.head_bytes, kept.tail_bytes);
+	*ret = kept.bytes;
+	*ret_bytes = kept.tail_bytes;
 	return 0;
 }
 

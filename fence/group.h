@@ -55,9 +55,10 @@ struct fence_group_event {
 
 /* What to do with what the command left behind when it exited. */
 enum fence_leftover {
-	FENCE_LEFTOVER_KILL, /* end it: TERM, the grace, KILL */
-	FENCE_LEFTOVER_WAIT, /* wait for it (the time-out still counts) */
-	FENCE_LEFTOVER_FAIL, /* end it, and the caller treats it as a failure */
+	FENCE_LEFTOVER_KILL,  /* end it: TERM, the grace, KILL */
+	FENCE_LEFTOVER_WAIT,  /* wait for it (the time-out still counts) */
+	FENCE_LEFTOVER_FAIL,  /* end it, and the caller treats it as a failure */
+	FENCE_LEFTOVER_LEAVE, /* let it go: nothing is promised of it any more */
 };
 
 struct fence_group_plan {
@@ -65,6 +66,8 @@ struct fence_group_plan {
 	struct fence_spawn_plan spawn;
 	int64_t timeout_ms;	 /* 0: none */
 	int64_t idle_timeout_ms; /* 0: none; counts captured output only */
+	int64_t cpu_timeout_ms;	 /* 0: none; user and system time of all of it together */
+	bool boottime;		 /* timeout_ms counts while the machine is suspended, too */
 	int64_t grace_ms;	 /* between TERM and KILL; one for the whole ending */
 	enum fence_term_scope term_scope;
 	enum fence_leftover leftover;
@@ -79,6 +82,7 @@ struct fence_group_plan {
 	 * command's end it is given up when it has not taken the rest within 5 s. */
 	bool capture;
 	size_t tail_bytes;
+	size_t head_bytes; /* of each stream's beginning as well */
 	int tee_fd[2];
 	int log_fd;
 	int64_t drain_idle_ms; /* after the command's exit: give up after so long without a byte ...
@@ -103,6 +107,15 @@ struct fence_group_plan {
  * captured, stdio and directory inherited, drain 200 ms and 2 s, start time known. */
 void fence_group_plan_init(struct fence_group_plan *plan);
 
+/* Which limit was reached, when the cause is a time-out. */
+enum fence_limit {
+	FENCE_LIMIT_NONE,
+	FENCE_LIMIT_WALL,
+	FENCE_LIMIT_IDLE,
+	FENCE_LIMIT_CPU,
+};
+const char *fence_limit_word(enum fence_limit limit);
+
 /* Who sent a signal that ended something. */
 enum fence_sender {
 	FENCE_SENDER_NONE,
@@ -119,6 +132,7 @@ struct fence_group_result {
 	enum fence_cause cause;
 	enum fence_reap reap;
 	enum fence_contain contain;
+	enum fence_limit limit;
 
 	/* The command itself. Valid unless cause is NOT_STARTED. */
 	pid_t pid;
@@ -205,8 +219,16 @@ pid_t fence_group_pid(const struct fence_group *group);
 /* Whole once fence_group_step returned 1; owned by the group. */
 const struct fence_group_result *fence_group_result(const struct fence_group *group);
 
-/* The kept tail of a captured stream (0, 1), in order: allocates `*ret` (the
- * caller's; free it). Cut at a UTF-8 boundary at the front. */
+/* What was kept of a captured stream (0, 1): its beginning, `omitted` bytes that were
+ * not kept, its end. Where some were left out, both are cut at UTF-8 boundaries. */
+struct fence_group_output {
+	uint8_t *bytes; /* head and tail after each other; the caller's: free it */
+	size_t head_bytes, tail_bytes;
+	uint64_t omitted_bytes;
+};
+int fence_group_output(const struct fence_group *group, int stream, struct fence_group_output *ret);
+
+/* The tail alone, in the same way. */
 int fence_group_tail(const struct fence_group *group, int stream, uint8_t **ret, size_t *ret_bytes);
 
 /* Closes and frees. A group that still runs is killed first, by its monitor; only

@@ -15,6 +15,18 @@ const char *fence_sender_word(enum fence_sender sender)
 	return words[sender];
 }
 
+const char *fence_limit_word(enum fence_limit limit)
+{
+	static const char *const words[] = {
+		[FENCE_LIMIT_NONE] = "none",
+		[FENCE_LIMIT_WALL] = "wall",
+		[FENCE_LIMIT_IDLE] = "idle",
+		[FENCE_LIMIT_CPU] = "cpu",
+	};
+
+	return words[limit];
+}
+
 enum fence_cause fence_group_judge_cause(const struct fence_group_facts *facts)
 {
 	if (!facts->started)
@@ -37,6 +49,8 @@ static enum fence_reap judge_reap(const struct fence_group_facts *facts)
 		return FENCE_REAP_KILL;
 	if (facts->term_sent)
 		return FENCE_REAP_TERM;
+	if (facts->left)
+		return FENCE_REAP_INHERITED;
 	return facts->own_group ? FENCE_REAP_CLEAR : FENCE_REAP_INHERITED;
 }
 
@@ -67,7 +81,12 @@ struct fence_group_judgement fence_group_judge(const struct fence_group_facts *f
 
 uint8_t *fence_group_ring(struct fence_group_shared *shared, int stream)
 {
-	return (uint8_t *)(shared + 1) + (size_t)stream * shared->tails[stream].size_bytes;
+	return (uint8_t *)(shared + 1) + (size_t)stream * shared->tails[0].size_bytes;
+}
+
+uint8_t *fence_group_head(struct fence_group_shared *shared, int stream)
+{
+	return fence_group_ring(shared, 2) + (size_t)stream * shared->heads[stream].size_bytes;
 }
 
 static int64_t usec(struct timeval time)

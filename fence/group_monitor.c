@@ -16,6 +16,7 @@
 #include <sys/epoll.h>
 #include <sys/signalfd.h>
 #include <sys/socket.h>
+#include <sys/timerfd.h>
 #include <unistd.h>
 
 #include "fence/clock.h"
@@ -29,6 +30,7 @@
 #define KILL_AGAIN_MS 20    /* nothing died: look at the whole tree again */
 #define SURVIVE_MS    2000  /* nothing died for so long after KILL: nothing will */
 #define KILL_CAP_MS   10000 /* ... and in any case */
+#define CPU_LOOK_MS   10    /* the grain of the kernel's account in /proc */
 #define REAP_AT_ONCE  128   /* then the time-outs have their turn */
 #define FLUSH_MS      5000  /* for a tee whose reader is slow, after the end */
 #define DONE	      1	    /* what ends the loop */
@@ -49,6 +51,7 @@ enum {
 	TIMER_DRAIN_CAP,
 	TIMER_KILL,
 	TIMER_REAP,
+	TIMER_CPU,
 	TIMERS,
 };
 
@@ -62,6 +65,8 @@ struct monitor {
 	int control_fd;
 	struct fence_watch control_watch, signal_watch;
 	struct fence_timer timers[TIMERS];
+	int boot_fd; /* -1, or a clock that goes on in a suspended machine */
+	struct fence_watch boot_watch;
 	struct fence_tree tree;
 	enum phase phase;
 	pid_t leader;
@@ -75,6 +80,7 @@ struct monitor {
 	bool survived;
 	bool paused;
 	int64_t paused_left_ms[2]; /* of TIMER_LIMIT and TIMER_IDLE */
+	int64_t boot_left_ms;
 	int64_t kill_progress_ms, kill_start_ms;
 	unsigned int round_children, round_reaped; /* of the last round of KILL */
 	unsigned int stops;			   /* how often we were asked */
@@ -98,6 +104,16 @@ static void set_timer(struct monitor *m, int timer, int64_t limit_ms)
 static void clear_timer(struct monitor *m, int timer)
 {
 	m->timers[timer].at_ms = FENCE_NEVER;
+}
+
+/* Of the command's life: none of them counts while it is being ended. */
+static void clear_limits(struct monitor *m)
+{
+	clear_timer(m, TIMER_LIMIT);
+	clear_timer(m, TIMER_IDLE);
+	clear_timer(m, TIMER_CPU);
+	if (m->boot_fd >= 0)
+		fence_loop_remove(&m->loop, &m->boot_watch);
 }
 
 /* --- news ------------------------------------------------------------------------ */
@@ -267,8 +283,7 @@ static void kill_now(struct monitor *m)
 	announce_ending(m);
 	m->phase = KILLING;
 	m->paused = false;
-	clear_timer(m, TIMER_LIMIT);
-	clear_timer(m, TIMER_IDLE);
+	clear_limits(m);
 	clear_timer(m, TIMER_GRACE);
 	m->facts->kill_sent = true;
 	m->result->kill_at_ms = since_start_ms(m);
@@ -284,8 +299,7 @@ static void start_ending(struct monitor *m, int sig)
 	announce_ending(m);
 	m->phase = ENDING;
 	m->paused = false;
-	clear_timer(m, TIMER_LIMIT);
-	clear_timer(m, TIMER_IDLE);
+	clear_limits(m);
 	if (m->grace_ms == 0) {
 		kill_now(m);
 		return;
@@ -342,10 +356,9 @@ static bool output_done(const struct monitor *m)
 static void command_exited(struct monitor *m)
 {
 	m->phase = DRAINING;
-	tell(m, (struct fence_group_event){ .news = FENCE_GROUP_EXITED, .exit = m->facts->exit });
 	clear_timer(m, TIMER_IDLE);
 	if (m->plan->leftover != FENCE_LEFTOVER_WAIT)
-		clear_timer(m, TIMER_LIMIT);
+		clear_limits(m);
 	fence_output_drain(&m->output);
 	if (!output_done(m))
 		arm_drain(m);
@@ -379,6 +392,10 @@ static void settle_leftover(struct monitor *m)
 					    .count = m->result->leftover_count });
 	if (m->plan->leftover == FENCE_LEFTOVER_WAIT) {
 		m->phase = WAITING;
+		return;
+	}
+	if (m->plan->leftover == FENCE_LEFTOVER_LEAVE) {
+		m->facts->left = true;
 		return;
 	}
 	start_ending(m, SIGTERM);
@@ -415,6 +432,8 @@ static int advance(struct monitor *m)
 		command_exited(m);
 	if (m->phase == DRAINING && output_done(m) && !m->empty)
 		settle_leftover(m);
+	if (m->facts->left)
+		return DONE;
 	if (m->phase == ENDING && m->leader_gone && !m->rest_signalled)
 		term_rest(m);
 	if (!m->empty || !m->leader_gone)
@@ -446,6 +465,7 @@ static void reap_dead(struct monitor *m)
 		m->leader_gone = true;
 		m->facts->exit = how;
 		m->facts->exit_known = true;
+		tell(m, (struct fence_group_event){ .news = FENCE_GROUP_EXITED, .exit = how });
 	}
 	m->empty = rc == -ECHILD;
 	/* A swarm dies as fast as we reap: the time-outs must have their turn. */
@@ -480,17 +500,63 @@ static int reap_due(void *arg)
 	return advance(m);
 }
 
-static int limit_reached(struct monitor *m, enum fence_cause cause)
+static int limit_reached(struct monitor *m, enum fence_cause cause, enum fence_limit limit)
 {
+	bool stopped = m->facts->stopped;
+
 	reap_dead(m);
 	if (!m->leader_gone || m->phase == WAITING)
 		stop(m, cause, SIGTERM);
+	if (!stopped && m->facts->stopped)
+		m->result->limit = limit;
 	return advance(m);
 }
 
 static int timeout_due(void *arg)
 {
-	return limit_reached(arg, FENCE_CAUSE_TIMEOUT);
+	return limit_reached(arg, FENCE_CAUSE_TIMEOUT, FENCE_LIMIT_WALL);
+}
+
+static int boot_timeout_due(void *arg, uint32_t events)
+{
+	struct monitor *m = arg;
+
+	(void)events;
+	fence_loop_remove(&m->loop, &m->boot_watch);
+	return timeout_due(m);
+}
+
+/* What all of it has used: who was reaped, and who runs. */
+static int64_t cpu_used_ms(struct monitor *m)
+{
+	int64_t used_ms = (m->shared->user_us + m->shared->system_us) / 1000;
+	long ticks_a_second = sysconf(_SC_CLK_TCK);
+	uint64_t ticks = 0;
+	struct fence_proc_stat stat;
+
+	if (fence_tree_list(&m->tree) < 0)
+		m->tree.count = 0;
+	for (size_t i = 0; i < m->tree.count; i++)
+		if (fence_proc_stat(m->tree.nodes[i].pid, &stat) == 0)
+			ticks += stat.cpu_ticks;
+	return used_ms + (int64_t)(ticks * 1000 / (uint64_t)ticks_a_second);
+}
+
+/* The limit cannot be reached sooner than when every processor works at nothing else: so
+ * much is slept, and then it is looked again. */
+static int cpu_due(void *arg)
+{
+	struct monitor *m = arg;
+	int64_t left_ms;
+	long processors = sysconf(_SC_NPROCESSORS_ONLN);
+
+	reap_dead(m);
+	left_ms = m->plan->cpu_timeout_ms - cpu_used_ms(m);
+	if (left_ms <= 0)
+		return limit_reached(m, FENCE_CAUSE_TIMEOUT, FENCE_LIMIT_CPU);
+	left_ms /= processors > 0 ? processors : 1;
+	set_timer(m, TIMER_CPU, left_ms > CPU_LOOK_MS ? left_ms : CPU_LOOK_MS);
+	return advance(m);
 }
 
 static int idle_due(void *arg)
@@ -503,7 +569,7 @@ static int idle_due(void *arg)
 		return 0;
 	}
 	tell(m, (struct fence_group_event){ .news = FENCE_GROUP_IDLE });
-	return limit_reached(m, FENCE_CAUSE_IDLE_TIMEOUT);
+	return limit_reached(m, FENCE_CAUSE_IDLE_TIMEOUT, FENCE_LIMIT_IDLE);
 }
 
 static int grace_due(void *arg)
@@ -560,8 +626,29 @@ static int output_moved(void *arg)
 
 /* --- the launcher's words ---------------------------------------------------------- */
 
+/* 0: it stands still. */
+static void set_boot_clock(struct monitor *m, int64_t limit_ms)
+{
+	const struct itimerspec at = { .it_value = { .tv_sec = limit_ms / 1000,
+						     .tv_nsec = limit_ms % 1000 * 1000000 } };
+
+	(void)timerfd_settime(m->boot_fd, 0, &at, NULL);
+}
+
+static int64_t boot_clock_left_ms(const struct monitor *m)
+{
+	struct itimerspec left = { 0 };
+
+	(void)timerfd_gettime(m->boot_fd, &left);
+	return left.it_value.tv_sec * 1000 + left.it_value.tv_nsec / 1000000;
+}
+
 static void pause_timers(struct monitor *m)
 {
+	if (m->boot_fd >= 0) {
+		m->boot_left_ms = boot_clock_left_ms(m) + 1;
+		set_boot_clock(m, 0);
+	}
 	for (int i = TIMER_LIMIT; i <= TIMER_IDLE; i++) {
 		int64_t at_ms = m->timers[i].at_ms;
 
@@ -576,6 +663,8 @@ static void resume_timers(struct monitor *m)
 	for (int i = TIMER_LIMIT; i <= TIMER_IDLE; i++)
 		if (m->paused_left_ms[i] >= 0)
 			m->timers[i].at_ms = fence_now_ms() + m->paused_left_ms[i];
+	if (m->boot_fd >= 0)
+		set_boot_clock(m, m->boot_left_ms);
 	m->paused = false;
 }
 
@@ -693,13 +782,23 @@ static void command_started(struct monitor *m)
 	}
 }
 
+static int watch_boot_clock(struct monitor *m)
+{
+	m->boot_watch = (struct fence_watch){ .fd = -1, .ready = boot_timeout_due, .arg = m };
+	m->boot_fd = timerfd_create(CLOCK_BOOTTIME, TFD_CLOEXEC | TFD_NONBLOCK);
+	if (m->boot_fd < 0)
+		return -errno;
+	set_boot_clock(m, m->plan->timeout_ms);
+	return fence_loop_add(&m->loop, &m->boot_watch, m->boot_fd, EPOLLIN);
+}
+
 static int watch_everything(struct monitor *m, int control_fd)
 {
 	static int (*const due[TIMERS])(void *arg) = {
 		[TIMER_LIMIT] = timeout_due,   [TIMER_IDLE] = idle_due,
 		[TIMER_GRACE] = grace_due,     [TIMER_DRAIN_IDLE] = drain_due,
 		[TIMER_DRAIN_CAP] = drain_due, [TIMER_KILL] = kill_due,
-		[TIMER_REAP] = reap_due,
+		[TIMER_REAP] = reap_due,       [TIMER_CPU] = cpu_due,
 	};
 	sigset_t deaths;
 	int signal_fd;
@@ -722,8 +821,13 @@ static int watch_everything(struct monitor *m, int control_fd)
 		m->timers[i].arg = m;
 		fence_loop_timer(&m->loop, &m->timers[i]);
 	}
-	set_timer(m, TIMER_LIMIT, m->plan->timeout_ms);
 	set_timer(m, TIMER_IDLE, m->plan->idle_timeout_ms);
+	if (m->plan->cpu_timeout_ms > 0)
+		m->timers[TIMER_CPU].at_ms = fence_now_ms();
+	if (m->plan->boottime && m->plan->timeout_ms > 0)
+		rc = rc < 0 ? rc : watch_boot_clock(m);
+	else
+		set_timer(m, TIMER_LIMIT, m->plan->timeout_ms);
 	m->output.moved = output_moved;
 	m->output.arg = m;
 	return rc < 0 ? rc : fence_output_watch(&m->output, &m->loop);
@@ -746,6 +850,7 @@ void fence_group_monitor(const struct fence_group_plan *plan, struct fence_group
 		.result = &shared->result,
 		.facts = &shared->facts,
 		.leader_pidfd = -1,
+		.boot_fd = -1,
 		.control_fd = control_fd,
 		.grace_ms = plan->grace_ms,
 	};

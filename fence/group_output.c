@@ -246,6 +246,7 @@ static size_t read_stream(struct fence_stream *stream)
 		end_stream(stream);
 		return 0;
 	}
+	fence_head_add(stream->head, stream->head_memory, output->chunk, (size_t)got);
 	fence_tail_add(stream->tail, stream->ring, output->chunk, (size_t)got);
 	write_log(output, output->chunk, (size_t)got);
 	tee_bytes(stream, output->chunk, (size_t)got);
@@ -307,9 +308,12 @@ int fence_output_open(struct fence_output *output, const struct fence_group_plan
 			.output = output,
 			.tail = &shared->tails[i],
 			.ring = fence_group_ring(shared, i),
+			.head = &shared->heads[i],
+			.head_memory = fence_group_head(shared, i),
 			.pipe_fd = -1,
 			.tee_fd = terminal >= 0 ? terminal : plan->tee_fd[i],
-			.tee_only = plan->tail_bytes == 0 && plan->log_fd < 0,
+			.tee_only =
+				plan->tail_bytes == 0 && plan->head_bytes == 0 && plan->log_fd < 0,
 			.pipe_watch = { .fd = -1, .ready = pipe_ready, .arg = &output->streams[i] },
 			.tee_watch = { .fd = -1, .ready = tee_ready, .arg = &output->streams[i] },
 		};

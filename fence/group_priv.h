@@ -22,6 +22,7 @@ struct fence_group_facts {
 	uint64_t forwarded;				  /* signals passed on to it: bit N-1 */
 	bool term_sent, kill_sent;			  /* to any of the group */
 	unsigned int survivors;
+	bool left; /* something was left running, by wish */
 };
 
 struct fence_group_judgement {
@@ -34,12 +35,13 @@ struct fence_group_judgement fence_group_judge(const struct fence_group_facts *f
 enum fence_cause fence_group_judge_cause(const struct fence_group_facts *facts);
 
 /* Memory that both stages have, and that outlives either of them. The rings of
- * the two tails follow it, `ring_bytes` each. Only the monitor writes, until it
+ * the two tails follow it, and then the two heads. Only the monitor writes, until it
  * is gone. */
 struct fence_group_shared {
 	struct fence_group_result result;
 	struct fence_group_facts facts;
 	struct fence_tail tails[2];
+	struct fence_head heads[2];
 	int64_t start_us;
 	int64_t user_us, system_us;
 	bool announced; /* `ending` was called */
@@ -48,6 +50,7 @@ struct fence_group_shared {
 };
 
 uint8_t *fence_group_ring(struct fence_group_shared *shared, int stream);
+uint8_t *fence_group_head(struct fence_group_shared *shared, int stream);
 
 /* Adds one reaped process's use. */
 void fence_group_account(struct fence_group_shared *shared, const struct rusage *usage);
@@ -85,6 +88,8 @@ struct fence_stream {
 	struct fence_output *output;
 	struct fence_tail *tail;
 	uint8_t *ring;
+	struct fence_head *head;
+	uint8_t *head_memory;
 	int pipe_fd;   /* our end; -1: at its end */
 	bool is_wide;  /* the pipe was widened */
 	int tee_fd;    /* -1: none, or given up */

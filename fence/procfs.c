@@ -19,14 +19,17 @@ int fence_proc_stat_parse(char *text, struct fence_proc_stat *ret)
 	char *open = strchr(text, '(');
 	char *close = strrchr(text, ')');
 	unsigned long long start = 0;
+	unsigned long long use[4];
 	int parent, group, session;
 
 	if (open == NULL || close == NULL || close < open)
 		return -EBADMSG;
-	/* Fields 3 to 6, then 7 to 21 passed over, then 22. */
+	/* Fields 3 to 6, 14 to 17 and 22; those between are passed over. */
 	if (sscanf(close + 1,
-		   " %c %d %d %d %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %*s %llu",
-		   &stat.state, &parent, &group, &session, &start) != 5)
+		   " %c %d %d %d %*s %*s %*s %*s %*s %*s %*s %llu %llu %llu %llu %*s %*s %*s %*s "
+		   "%llu",
+		   &stat.state, &parent, &group, &session, &use[0], &use[1], &use[2], &use[3],
+		   &start) != 9)
 		return -EBADMSG;
 	*close = '\0';
 	(void)snprintf(stat.name, sizeof(stat.name), "%s", open + 1);
@@ -35,6 +38,8 @@ int fence_proc_stat_parse(char *text, struct fence_proc_stat *ret)
 	stat.group = group;
 	stat.session = session;
 	stat.start_ticks = start;
+	for (int i = 0; i < 4; i++)
+		stat.cpu_ticks += use[i];
 	*ret = stat;
 	return 0;
 }

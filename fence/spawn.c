@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -27,6 +28,8 @@ const char *fence_spawn_step_name(enum fence_spawn_step step)
 		[FENCE_SPAWN_STEP_STDIO] = "set up standard descriptors",
 		[FENCE_SPAWN_STEP_DIR] = "change directory",
 		[FENCE_SPAWN_STEP_FDS] = "close descriptors",
+		[FENCE_SPAWN_STEP_NICE] = "set the nice value",
+		[FENCE_SPAWN_STEP_LIMITS] = "set resource limits",
 		[FENCE_SPAWN_STEP_SIGNALS] = "reset signals",
 		[FENCE_SPAWN_STEP_EXEC] = "execute",
 	};
@@ -122,6 +125,31 @@ static int child_fds(const struct fence_spawn_plan *plan)
 	return fence_close_range(first, ~0U, CLOSE_RANGE_CLOEXEC);
 }
 
+static int child_nice(const struct fence_spawn_plan *plan)
+{
+	int now;
+
+	if (plan->nice == 0)
+		return 0;
+	errno = 0;
+	now = getpriority(PRIO_PROCESS, 0);
+	if (now == -1 && errno != 0)
+		return -errno;
+	return setpriority(PRIO_PROCESS, 0, now + plan->nice) < 0 ? -errno : 0;
+}
+
+static int child_limits(const struct fence_spawn_plan *plan)
+{
+	for (size_t i = 0; i < plan->limit_count; i++) {
+		const struct fence_spawn_limit *limit = &plan->limits[i];
+		int rc = fence_set_limit(limit->resource, limit->soft, limit->hard);
+
+		if (rc < 0)
+			return rc;
+	}
+	return 0;
+}
+
 /* exec(2) resets handlers but keeps what is ignored. KILL and STOP cannot be set:
  * those two fail, harmlessly. */
 static int child_signals(const struct fence_spawn_plan *plan)
@@ -153,6 +181,8 @@ static int child_main(void *arg)
 		{ FENCE_SPAWN_STEP_STDIO, child_stdio },
 		{ FENCE_SPAWN_STEP_DIR, child_dir },
 		{ FENCE_SPAWN_STEP_FDS, child_fds },
+		{ FENCE_SPAWN_STEP_NICE, child_nice },
+		{ FENCE_SPAWN_STEP_LIMITS, child_limits },
 		{ FENCE_SPAWN_STEP_SIGNALS, child_signals },
 		{ FENCE_SPAWN_STEP_EXEC, child_exec },
 	};

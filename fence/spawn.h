@@ -20,6 +20,12 @@ enum fence_spawn_session {
 				    terminal */
 };
 
+/* One resource limit, in the resource's own unit (setrlimit(2)). */
+struct fence_spawn_limit {
+	int resource;
+	uint64_t soft, hard; /* UINT64_MAX: none */
+};
+
 /* Everything the child half does, in this order. All of it is prepared before
  * the birth; the plan and what it points to stay the caller's. */
 struct fence_spawn_plan {
@@ -31,10 +37,13 @@ struct fence_spawn_plan {
 	int stdio[3];	 /* descriptors to have as 0, 1, 2; -1: as inherited */
 	const char *dir; /* working directory; NULL: as inherited */
 	int umask;	 /* -1: as inherited */
-	const int *keep_fds;  /* descriptors above 2 that stay open, ascending; */
-	size_t keep_count;    /* all others are closed */
+	const int *keep_fds; /* descriptors above 2 that stay open, ascending; */
+	size_t keep_count;   /* all others are closed */
+	int nice;	     /* added to the caller's; 0: as inherited */
+	const struct fence_spawn_limit *limits;
+	size_t limit_count;
 	bool keep_signals;    /* leave ignored signals and `mask` as given; else all default, none
-				 blocked */
+				    blocked */
 	const sigset_t *mask; /* with keep_signals: the mask the command gets */
 
 	/* Asked in the child itself, once it leads its group or session and before it is
@@ -53,6 +62,8 @@ enum fence_spawn_step {
 	FENCE_SPAWN_STEP_STDIO,
 	FENCE_SPAWN_STEP_DIR,
 	FENCE_SPAWN_STEP_FDS,
+	FENCE_SPAWN_STEP_NICE,
+	FENCE_SPAWN_STEP_LIMITS,
 	FENCE_SPAWN_STEP_SIGNALS,
 	FENCE_SPAWN_STEP_EXEC,
 };

@@ -187,6 +187,15 @@ int fence_signal_default(int sig)
 	return syscall(SYS_rt_sigaction, sig, action, NULL, FENCE_SIGNAL_MAX / 8) < 0 ? -errno : 0;
 }
 
+int fence_set_limit(int resource, uint64_t soft, uint64_t hard)
+{
+	struct {
+		uint64_t soft, hard;
+	} limit = { soft, hard };
+
+	return syscall(SYS_prlimit64, 0, resource, &limit, NULL) < 0 ? -errno : 0;
+}
+
 int fence_open_tree(int dir_fd, const char *path, unsigned int flags)
 {
 	long fd = syscall(SYS_open_tree, dir_fd, path, flags);

@@ -62,6 +62,10 @@ void fence_sigset_add(sigset_t *set, int sig);
 /* The default disposition, for those signals too. */
 int fence_signal_default(int sig);
 
+/* setrlimit(2) of the calling process: prlimit64(2), whose numbers have 64 bits
+ * everywhere. UINT64_MAX is "no limit". */
+int fence_set_limit(int resource, uint64_t soft, uint64_t hard);
+
 /* The mount interface by descriptors (Linux 5.2; mount_setattr 5.12). New
  * descriptors are close-on-exec when the flags say so. */
 int fence_open_tree(int dir_fd, const char *path, unsigned int flags);

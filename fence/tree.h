@@ -19,6 +19,7 @@ struct fence_proc_stat {
 	char state; /* proc_pid_stat(5): R S D T Z X ... */
 	char name[16];
 	uint64_t start_ticks; /* since boot */
+	uint64_t cpu_ticks;   /* used, by it and by the children that it has waited for */
 };
 
 /* /proc/PID/stat. -ESRCH or -ENOENT: no such process. */

@@ -8,7 +8,6 @@
 #include "fence/sys.h"
 
 #define SCHEMA	    "fence-supervisor-event/v1"
-#define LINE_BYTES  4096 /* PIPE_BUF: written whole or not at all */
 #define PATIENCE_MS 5000
 
 const char *event_reason_word(enum event_reason reason)
@@ -28,21 +27,16 @@ const char *event_reason_word(enum event_reason reason)
 	return words[reason];
 }
 
-struct line {
-	struct fence_jsonw w;
-	char buf[LINE_BYTES];
-};
-
-static void begin(struct line *line, const char *event)
+void event_begin(struct event_line *line, const char *event, const char *schema, const char *tool)
 {
 	fence_jsonw_init(&line->w, line->buf, sizeof(line->buf));
 	fence_jsonw_open(&line->w, NULL, '{');
 	fence_jsonw_string(&line->w, "event", event);
-	fence_jsonw_head(&line->w, SCHEMA, "fence-supervisor");
+	fence_jsonw_head(&line->w, schema, tool);
 }
 
 /* A pipe that can take one page takes a line of ours without waiting. */
-static void end(struct event_sink *sink, struct line *line)
+void event_end(struct event_sink *sink, struct event_line *line)
 {
 	struct pollfd room = { .fd = sink->fd, .events = POLLOUT };
 
@@ -54,23 +48,28 @@ static void end(struct event_sink *sink, struct line *line)
 		sink->lost = true;
 }
 
+static void begin(struct event_line *line, const char *event)
+{
+	event_begin(line, event, SCHEMA, "fence-supervisor");
+}
+
 void event_ready(struct event_sink *sink, const struct fence_ident *self)
 {
 	char host[FENCE_MARKER_HOST_BYTES] = "";
-	struct line line;
+	struct event_line line;
 
 	begin(&line, "ready");
 	fence_ident_write(&line.w, self);
 	if (gethostname(host, sizeof(host)) == 0 && host[0] != '\0' &&
 	    host[sizeof(host) - 1] == '\0')
 		fence_jsonw_string(&line.w, "host", host);
-	end(sink, &line);
+	event_end(sink, &line);
 }
 
 void event_started(struct event_sink *sink, const struct fence_ident *leader,
 		   enum fence_contain contain)
 {
-	struct line line;
+	struct event_line line;
 
 	begin(&line, "started");
 	fence_jsonw_int(&line.w, "pid", leader->pid);
@@ -80,22 +79,22 @@ void event_started(struct event_sink *sink, const struct fence_ident *leader,
 	if (leader->id != 0)
 		fence_jsonw_decimal(&line.w, "id", leader->id);
 	fence_jsonw_string(&line.w, "contain", fence_contain_word(contain));
-	end(sink, &line);
+	event_end(sink, &line);
 }
 
 void event_terminating(struct event_sink *sink, enum fence_cause cause)
 {
-	struct line line;
+	struct event_line line;
 
 	begin(&line, "terminating");
 	fence_jsonw_string(&line.w, "cause", fence_cause_word(cause));
-	end(sink, &line);
+	event_end(sink, &line);
 }
 
 void event_terminated(struct event_sink *sink, const struct fence_marker_result *result,
 		      int exit_status, const struct fence_marker *marker)
 {
-	struct line line;
+	struct event_line line;
 
 	begin(&line, "terminated");
 	fence_jsonw_open(&line.w, "result", '{');
@@ -106,13 +105,13 @@ void event_terminated(struct event_sink *sink, const struct fence_marker_result 
 	if (marker != NULL)
 		fence_jsonw_string(&line.w, "markerStatus",
 				   fence_marker_status_word(marker->status));
-	end(sink, &line);
+	event_end(sink, &line);
 }
 
 static void write_reason(struct event_sink *sink, const char *event, enum event_reason reason,
 			 const struct fence_err *err)
 {
-	struct line line;
+	struct event_line line;
 
 	begin(&line, event);
 	fence_jsonw_string(&line.w, "reason", event_reason_word(reason));
@@ -121,7 +120,7 @@ static void write_reason(struct event_sink *sink, const char *event, enum event_
 		fence_jsonw_string(&line.w, "why",
 				   err->why[0] != '\0' ? err->why : fence_errno_words(err->code));
 	}
-	end(sink, &line);
+	event_end(sink, &line);
 }
 
 void event_refused(struct event_sink *sink, enum event_reason reason, const struct fence_err *err)

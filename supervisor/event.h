@@ -7,6 +7,7 @@
 #include <stdbool.h>
 
 #include "fence/ident.h"
+#include "fence/jsonw.h"
 #include "fence/marker.h"
 #include "fence/vocab.h"
 
@@ -24,10 +25,20 @@ enum event_reason {
 };
 const char *event_reason_word(enum event_reason reason);
 
+/* A line on its way; between begin and end its members are written. */
+#define EVENT_LINE_BYTES 4096 /* PIPE_BUF: written whole or not at all */
+struct event_line {
+	struct fence_jsonw w;
+	char buf[EVENT_LINE_BYTES];
+};
+
 struct event_sink {
 	int fd;	   /* -1: nobody is listening */
 	bool lost; /* one could not be written */
 };
+
+void event_begin(struct event_line *line, const char *event, const char *schema, const char *tool);
+void event_end(struct event_sink *sink, struct event_line *line);
 
 void event_ready(struct event_sink *sink, const struct fence_ident *self);
 void event_started(struct event_sink *sink, const struct fence_ident *leader,

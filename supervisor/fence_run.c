@@ -73,7 +73,10 @@ static int run_command(struct fenced *f)
 	}
 	result = fence_group_result(run->group);
 	run_say_result(run, result);
-	return run_finish(run, result);
+	rc = run_finish(run, result);
+	if (rc == fence_exit_status(&result->exit))
+		run_reraise(run, result);
+	return rc;
 }
 
 int main(int argc, char **argv)

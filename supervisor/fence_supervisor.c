@@ -69,6 +69,7 @@ static void group_told(void *arg, const struct fence_group_event *event)
 {
 	struct supervisor *s = arg;
 
+	run_tell(&s->run, event);
 	if (event->news == FENCE_GROUP_STARTED && !s->started) {
 		s->started = true;
 		event_started(&s->events, &event->leader, FENCE_CONTAIN_SUBREAPER);

@@ -17,7 +17,9 @@
 #include "fence/marker.h"
 #include "fence/opts.h"
 #include "fence/own.h"
+#include "supervisor/event.h"
 
+#define RUN_LIMITS_MAX	  16
 #define RUN_FDS_MAX	  64
 #define RUN_ENV_EDITS_MAX 256
 #define RUN_CAPTURE_MAX	  (UINT64_C(256) << 20)
@@ -29,24 +31,31 @@ struct run_env_edit {
 };
 
 struct run_conf {
-	long long timeout_ms, idle_timeout_ms, grace_ms;
+	long long timeout_ms, idle_timeout_ms, cpu_timeout_ms, grace_ms;
+	bool boottime;
 	enum fence_term_scope term_scope;
 	enum fence_leftover leftover;
 	bool captures; /* --capture was given */
-	unsigned long long tail_bytes;
+	unsigned long long tail_bytes, head_bytes;
 	bool tee;
 	bool leak_fails;
 	const char *log_path;
-	const char *result_path; /* "-": standard output */
-	int result_fd;		 /* -1: none */
+	const char *stream_paths[2]; /* --stdout, --stderr; NULL: as inherited */
+	const char *result_path;     /* "-": standard output */
+	int result_fd;		     /* -1: none */
+	int events_fd;		     /* -1: none */
 	const char *dir;
 	int umask;
+	long long nice;
+	struct fence_spawn_limit limits[RUN_LIMITS_MAX];
+	size_t limit_count;
 	int keep_fds[RUN_FDS_MAX]; /* ascending */
 	size_t keep_count;
 	bool env_allow;
 	struct run_env_edit env_edits[RUN_ENV_EDITS_MAX];
 	size_t env_edit_count;
 	bool keep_signals;
+	bool reraise;
 	bool quiet;
 
 	/* The fence of somebody else's attempt. */
@@ -68,6 +77,9 @@ int run_conf_check(const struct run_conf *conf, struct fence_err *err);
 
 /* One more --env or --unset. The text stays the caller's. -EINVAL, -E2BIG. */
 int run_conf_edit_env(struct run_conf *conf, const char *text, bool unset, struct fence_err *err);
+
+/* "nofile=1024", "nofile=256:4096", "core=0", "fsize=1GiB", "nproc=unlimited". -EINVAL. */
+int run_limit_parse(const char *text, struct fence_spawn_limit *ret, struct fence_err *err);
 
 /* Is the output read by us, and does it go on to our own standard output? */
 bool run_reads_output(const struct run_conf *conf);
@@ -95,8 +107,7 @@ struct run_record {
 	char started_at[25];
 	const struct fence_group_result *result;
 	int exit_status;
-	const uint8_t *tails[2]; /* NULL: not captured */
-	size_t tail_bytes[2];
+	struct fence_group_output kept[2]; /* bytes NULL: not captured */
 };
 
 /* Where a result file goes is looked at before the command is run, so that a
@@ -125,6 +136,8 @@ struct run {
 	sigset_t old_mask;
 	bool ignores_hangup; /* started by nohup(1) */
 	int log_fd;
+	int stream_fds[2]; /* -1: as inherited */
+	struct event_sink events;
 	struct run_record_file record_file;
 	char file[PATH_MAX];
 	char started_at[25];
@@ -153,6 +166,14 @@ int run_prepare(struct run *run);
 int run_find(struct run *run);
 /* The plan, from the options; what else the caller wants in it comes after. */
 void run_fill_plan(struct run *run);
+
+/* What --events-fd wants told: of the group while it runs, and the end. */
+void run_tell(struct run *run, const struct fence_group_event *event);
+void run_tell_ended(struct run *run, const struct fence_group_result *result, int exit_status);
+
+/* --reraise: ends us as the command ended, so that our parent sees the very signal. Returns
+ * when that is not what our exit status says. */
+void run_reraise(const struct run *run, const struct fence_group_result *result);
 
 /* What ends the loop, beside -errno. */
 enum {

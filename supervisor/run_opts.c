@@ -9,7 +9,7 @@
 #include "supervisor/run.h"
 
 #define TERM_SCOPES "leader|group|tree"
-#define LEFTOVERS   "kill|wait|fail"
+#define LEFTOVERS   "kill|wait|fail|leave"
 
 void run_conf_init(struct run_conf *conf)
 {
@@ -18,6 +18,7 @@ void run_conf_init(struct run_conf *conf)
 		.term_scope = FENCE_TERM_GROUP,
 		.leftover = FENCE_LEFTOVER_KILL,
 		.result_fd = -1,
+		.events_fd = -1,
 		.umask = -1,
 	};
 }
@@ -30,6 +31,18 @@ static int set_timeout(void *conf, const char *value, struct fence_err *err)
 static int set_idle_timeout(void *conf, const char *value, struct fence_err *err)
 {
 	return fence_opt_duration(value, &((struct run_conf *)conf)->idle_timeout_ms, err);
+}
+
+static int set_cpu_timeout(void *conf, const char *value, struct fence_err *err)
+{
+	return fence_opt_duration(value, &((struct run_conf *)conf)->cpu_timeout_ms, err);
+}
+
+static int set_clock(void *conf, const char *value, struct fence_err *err)
+{
+	(void)err;
+	((struct run_conf *)conf)->boottime = strcmp(value, "boottime") == 0;
+	return 0;
 }
 
 static int set_grace(void *conf, const char *value, struct fence_err *err)
@@ -53,16 +66,40 @@ static int set_leftover(void *conf, const char *value, struct fence_err *err)
 	return 0;
 }
 
-static int set_capture(void *arg, const char *value, struct fence_err *err)
+static int set_kept(struct run_conf *conf, const char *value, unsigned long long *ret_bytes,
+		    struct fence_err *err)
 {
-	struct run_conf *conf = arg;
-	int rc = fence_opt_size(value, &conf->tail_bytes, err);
+	int rc = fence_opt_size(value, ret_bytes, err);
 
 	if (rc < 0)
 		return rc;
-	if (conf->tail_bytes > RUN_CAPTURE_MAX)
+	if (*ret_bytes > RUN_CAPTURE_MAX)
 		return fence_fail_why(err, -ERANGE, "more than 256MiB", "\"%s\"", value);
 	conf->captures = true;
+	return 0;
+}
+
+static int set_capture(void *conf, const char *value, struct fence_err *err)
+{
+	return set_kept(conf, value, &((struct run_conf *)conf)->tail_bytes, err);
+}
+
+static int set_capture_head(void *conf, const char *value, struct fence_err *err)
+{
+	return set_kept(conf, value, &((struct run_conf *)conf)->head_bytes, err);
+}
+
+static int set_stdout(void *conf, const char *value, struct fence_err *err)
+{
+	(void)err;
+	((struct run_conf *)conf)->stream_paths[0] = value;
+	return 0;
+}
+
+static int set_stderr(void *conf, const char *value, struct fence_err *err)
+{
+	(void)err;
+	((struct run_conf *)conf)->stream_paths[1] = value;
 	return 0;
 }
 
@@ -109,18 +146,27 @@ static int parse_open_fd(const char *value, int min, int *ret, struct fence_err 
 	return 0;
 }
 
-static int set_result_fd(void *arg, const char *value, struct fence_err *err)
+static int parse_writable_fd(const char *value, int *ret, struct fence_err *err)
 {
-	struct run_conf *conf = arg;
-	int rc = parse_open_fd(value, 0, &conf->result_fd, err);
+	int rc = parse_open_fd(value, 0, ret, err);
 	int flags;
 
 	if (rc < 0)
 		return rc;
-	flags = fcntl(conf->result_fd, F_GETFL);
+	flags = fcntl(*ret, F_GETFL);
 	if (flags < 0 || (flags & O_PATH) != 0 || (flags & O_ACCMODE) == O_RDONLY)
 		return fence_fail_why(err, -EBADF, "not open for writing", "%s", value);
 	return 0;
+}
+
+static int set_result_fd(void *conf, const char *value, struct fence_err *err)
+{
+	return parse_writable_fd(value, &((struct run_conf *)conf)->result_fd, err);
+}
+
+static int set_events_fd(void *conf, const char *value, struct fence_err *err)
+{
+	return parse_writable_fd(value, &((struct run_conf *)conf)->events_fd, err);
 }
 
 static int set_keep_fd(void *arg, const char *value, struct fence_err *err)
@@ -163,6 +209,20 @@ static int set_umask(void *conf, const char *value, struct fence_err *err)
 	return 0;
 }
 
+static int set_nice(void *conf, const char *value, struct fence_err *err)
+{
+	return fence_opt_number(value, -40, 40, &((struct run_conf *)conf)->nice, err);
+}
+
+static int set_limit(void *arg, const char *value, struct fence_err *err)
+{
+	struct run_conf *conf = arg;
+
+	if (conf->limit_count == RUN_LIMITS_MAX)
+		return fence_fail_why(err, -E2BIG, "given more than 16 times", "--limit");
+	return run_limit_parse(value, &conf->limits[conf->limit_count++], err);
+}
+
 static int set_env_allow(void *conf, const char *value, struct fence_err *err)
 {
 	(void)value;
@@ -197,6 +257,14 @@ static int set_keep_signals(void *conf, const char *value, struct fence_err *err
 	(void)value;
 	(void)err;
 	((struct run_conf *)conf)->keep_signals = true;
+	return 0;
+}
+
+static int set_reraise(void *conf, const char *value, struct fence_err *err)
+{
+	(void)value;
+	(void)err;
+	((struct run_conf *)conf)->reraise = true;
 	return 0;
 }
 
@@ -242,6 +310,7 @@ static int set_approved(void *arg, const char *value, struct fence_err *err)
 }
 
 static const struct fence_opt own_options[] = {
+	{ 0, "reraise", NULL, "die of the signal that the command died of", set_reraise, NULL },
 	{ 0, "fence", "MARKER", "start only while this marker is the approved one and active",
 	  set_fence, NULL },
 	{ 0, "attempt", "ID", "with --fence: the attempt that it must be of", set_attempt, NULL },
@@ -255,24 +324,38 @@ const struct fence_opt run_options[] = {
 	  NULL },
 	{ 0, "idle-timeout", "DURATION", "end it after so long without a byte of output; exit 124",
 	  set_idle_timeout, NULL },
+	{ 0, "cpu-timeout", "DURATION",
+	  "end it after so much processor time, of all that it started together; exit 124",
+	  set_cpu_timeout, NULL },
+	{ 0, "clock", "CLOCK", "what --timeout counts: boottime goes on in a suspended machine",
+	  set_clock, "monotonic|boottime" },
 	{ 0, "grace", "DURATION", "between TERM and KILL (5s)", set_grace, NULL },
 	{ 0, "term-scope", "SCOPE", "who gets the TERM (group); KILL is always for all",
 	  set_term_scope, TERM_SCOPES },
 	{ 0, "leftover", "ACTION",
-	  "what the command leaves behind is ended (kill), waited for, or "
-	  "ended and a failure",
+	  "what the command leaves behind is ended (kill), waited for, ended and a "
+	  "failure, or left running",
 	  set_leftover, LEFTOVERS },
 	{ 0, "capture", "SIZE", "keep the last SIZE bytes of each output stream for the record",
 	  set_capture, NULL },
+	{ 0, "capture-head", "SIZE", "keep the first SIZE bytes as well", set_capture_head, NULL },
 	{ 0, "tee", NULL, "pass captured output on as well", set_tee, NULL },
 	{ 0, "log", "FILE", "write all output to FILE", set_log, NULL },
+	{ 0, "stdout", "FILE", "let the command write its standard output to FILE", set_stdout,
+	  NULL },
+	{ 0, "stderr", "FILE", "let it write its standard error to FILE", set_stderr, NULL },
 	{ 0, "leak", "ACTION", "output still held open after the end: report it, or fail", set_leak,
 	  "report|fail" },
 	{ 0, "result", "FILE", "write the result record to FILE (- for standard output)",
 	  set_result, NULL },
 	{ 0, "result-fd", "N", "write the result record to descriptor N", set_result_fd, NULL },
+	{ 0, "events-fd", "N", "write an event a line to descriptor N while it runs", set_events_fd,
+	  NULL },
 	{ 0, "cwd", "DIR", "run it in DIR", set_dir, NULL },
 	{ 0, "umask", "MODE", "run it with this file mode mask (octal)", set_umask, NULL },
+	{ 0, "nice", "N", "add N to its nice value", set_nice, NULL },
+	{ 0, "limit", "NAME=N[:HARD]", "set a resource limit, as nofile=1024 or core=0", set_limit,
+	  NULL },
 	{ 0, "keep-fd", "N", "leave descriptor N open for it (all above 2 are closed)", set_keep_fd,
 	  NULL },
 	{ 0, "env-allow", NULL,
@@ -313,8 +396,14 @@ bool run_passes_output(const struct run_conf *conf)
 int run_conf_check(const struct run_conf *conf, struct fence_err *err)
 {
 	bool to_stdout = (conf->result_path != NULL && strcmp(conf->result_path, "-") == 0) ||
-			 conf->result_fd == 1;
+			 conf->result_fd == 1 || conf->events_fd == 1;
 
+	if (run_reads_output(conf) && (conf->stream_paths[0] || conf->stream_paths[1])) {
+		(void)fence_fail_why(err, -EINVAL, "the command writes it itself",
+				     "%s with --capture, --tee, --log or --idle-timeout",
+				     conf->stream_paths[0] ? "--stdout" : "--stderr");
+		return fence_hint(err, "use one or the other");
+	}
 	if (conf->fence_path != NULL && (conf->attempt_id == NULL || !conf->has_approved))
 		return fence_fail_why(err, -EINVAL, "--attempt and --approved are missing",
 				      "--fence");

@@ -1,6 +1,7 @@
 /* A run's plan: what was asked for, made ready, or refused. */
 #include <errno.h>
 #include <fcntl.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "fence/clock.h"
@@ -22,6 +23,28 @@ static int open_log(struct run *run, int *ret)
 	return *ret < 0 ? fence_fail(&run->err, -errno, "open log %s", path) : 0;
 }
 
+/* For the command itself, as a shell's > would open it. */
+static int open_streams(struct run *run)
+{
+	for (int i = 0; i < 2; i++) {
+		const char *path = run->conf.stream_paths[i];
+
+		run->stream_fds[i] = -1;
+		if (path == NULL)
+			continue;
+		if (i == 1 && run->conf.stream_paths[0] != NULL &&
+		    strcmp(path, run->conf.stream_paths[0]) == 0)
+			run->stream_fds[1] = fcntl(run->stream_fds[0], F_DUPFD_CLOEXEC, 3);
+		else
+			run->stream_fds[i] =
+				open(path, O_WRONLY | O_CREAT | O_TRUNC | O_NOCTTY | O_CLOEXEC,
+				     0666);
+		if (run->stream_fds[i] < 0)
+			return fence_fail(&run->err, -errno, "open %s", path);
+	}
+	return 0;
+}
+
 static int check_dir(struct run *run)
 {
 	owned_fd fd = -1;
@@ -30,6 +53,11 @@ static int check_dir(struct run *run)
 		return 0;
 	fd = open(run->conf.dir, O_PATH | O_DIRECTORY | O_CLOEXEC);
 	return fd < 0 ? fence_fail(&run->err, -errno, "change directory to %s", run->conf.dir) : 0;
+}
+
+static void group_told(void *arg, const struct fence_group_event *event)
+{
+	run_tell(arg, event);
 }
 
 void run_fill_plan(struct run *run)
@@ -55,20 +83,35 @@ void run_fill_plan(struct run *run)
 	plan->capture = run_reads_output(conf);
 	plan->tail_bytes = conf->captures ? (size_t)conf->tail_bytes : 0;
 	plan->log_fd = run->log_fd;
+	plan->cpu_timeout_ms = conf->cpu_timeout_ms;
+	plan->boottime = conf->boottime;
+	plan->head_bytes = (size_t)conf->head_bytes;
+	plan->spawn.nice = (int)conf->nice;
+	plan->spawn.limits = conf->limits;
+	plan->spawn.limit_count = conf->limit_count;
 	for (int i = 0; i < 2 && run_passes_output(conf); i++)
 		plan->tee_fd[i] = i + 1;
+	for (int i = 0; i < 2; i++)
+		plan->spawn.stdio[i + 1] = run->stream_fds[i];
+	if (conf->events_fd >= 0) {
+		plan->told = group_told;
+		plan->arg = run;
+	}
 }
 
 int run_prepare(struct run *run)
 {
 	int rc = run_conf_check(&run->conf, &run->err);
 
+	run->events.fd = run->conf.events_fd;
 	if (rc == 0)
 		rc = check_dir(run);
 	if (rc == 0)
 		rc = run_record_prepare(&run->conf, &run->record_file, &run->err);
 	if (rc == 0)
 		rc = open_log(run, &run->log_fd);
+	if (rc == 0)
+		rc = open_streams(run);
 	if (rc == 0)
 		rc = run_env_build(&run->conf, environ, &run->env, &run->err);
 	/* For the record alone: it makes the C library read the time zone's file. */

@@ -95,6 +95,7 @@ static void write_leftover(struct fence_jsonw *w, const struct run_record *recor
 		[FENCE_LEFTOVER_KILL] = "kill",
 		[FENCE_LEFTOVER_WAIT] = "wait",
 		[FENCE_LEFTOVER_FAIL] = "fail",
+		[FENCE_LEFTOVER_LEAVE] = "leave",
 	};
 	const struct fence_group_result *result = record->result;
 
@@ -113,16 +114,19 @@ static void write_stream(struct fence_jsonw *w, const struct run_record *record,
 {
 	static const char *const names[] = { "stdout", "stderr" };
 	const struct fence_group_result *result = record->result;
+	const struct fence_group_output *kept = &record->kept[stream];
 
 	fence_jsonw_open(w, names[stream], '{');
 	fence_jsonw_uint(w, "bytes", result->output_bytes[stream]);
 	fence_jsonw_bool(w, "passedOn",
 			 run_passes_output(record->conf) && result->tee_errno[stream] == 0);
-	if (record->tails[stream] != NULL) {
-		fence_jsonw_bool(w, "truncated",
-				 result->output_bytes[stream] > record->tail_bytes[stream]);
-		fence_jsonw_bytes(w, "tail", (const char *)record->tails[stream],
-				  record->tail_bytes[stream]);
+	if (kept->bytes != NULL) {
+		fence_jsonw_bool(w, "truncated", kept->omitted_bytes > 0);
+		if (record->conf->head_bytes > 0)
+			fence_jsonw_bytes(w, "head", (const char *)kept->bytes, kept->head_bytes);
+		fence_jsonw_uint(w, "omittedBytes", kept->omitted_bytes);
+		fence_jsonw_bytes(w, "tail", (const char *)kept->bytes + kept->head_bytes,
+				  kept->tail_bytes);
 	}
 	fence_jsonw_close(w, '}');
 }
@@ -170,6 +174,8 @@ static void write_record(struct fence_jsonw *w, const struct run_record *record)
 	fence_jsonw_string(w, "cause", fence_cause_word(result->cause));
 	fence_jsonw_string(w, "reap", fence_reap_word(result->reap));
 	fence_jsonw_string(w, "contain", fence_contain_word(result->contain));
+	if (result->limit != FENCE_LIMIT_NONE)
+		fence_jsonw_string(w, "limit", fence_limit_word(result->limit));
 	fence_jsonw_int(w, "exitStatus", record->exit_status);
 	write_exit(w, result);
 	if (started)
@@ -191,7 +197,10 @@ static void write_record(struct fence_jsonw *w, const struct run_record *record)
 
 static size_t most_bytes(const struct run_record *record)
 {
-	size_t escaped = record->tail_bytes[0] + record->tail_bytes[1];
+	size_t escaped = 0;
+
+	for (int i = 0; i < 2; i++)
+		escaped += record->kept[i].head_bytes + record->kept[i].tail_bytes;
 
 	for (char *const *arg = record->argv; *arg != NULL; arg++)
 		escaped += strlen(*arg) + 1;
@@ -293,21 +302,19 @@ int run_finish(struct run *run, const struct fence_group_result *result)
 		.result = result,
 		.exit_status = run_exit_status(&run->conf, result),
 	};
-	uint8_t *tails[2] = { NULL, NULL };
 	int rc = 0;
 
 	memcpy(record.started_at, run->started_at, sizeof(record.started_at));
-	for (int i = 0; i < 2 && rc == 0 && run->conf.captures && run->group != NULL; i++) {
-		rc = fence_group_tail(run->group, i, &tails[i], &record.tail_bytes[i]);
-		record.tails[i] = tails[i];
-	}
+	for (int i = 0; i < 2 && rc == 0 && run->conf.captures && run->group != NULL; i++)
+		rc = fence_group_output(run->group, i, &record.kept[i]);
 	if (rc == 0)
 		rc = run_record_write(&record, &run->record_file, &run->err);
 	else
 		(void)fence_fail(&run->err, rc, "write the result");
-	free(tails[0]);
-	free(tails[1]);
+	free(record.kept[0].bytes);
+	free(record.kept[1].bytes);
 	if (rc < 0)
-		return run_complain(run, &run->err);
+		record.exit_status = run_complain(run, &run->err);
+	run_tell_ended(run, result, record.exit_status);
 	return record.exit_status;
 }

@@ -50,14 +50,19 @@ static void add_processes(struct fence_text *text, const pid_t *pids, const char
 
 static void say_leftover(const struct run *run, const struct fence_group_result *result)
 {
+	static const char *const done[] = {
+		[FENCE_LEFTOVER_KILL] = "ended",
+		[FENCE_LEFTOVER_WAIT] = "waited for",
+		[FENCE_LEFTOVER_FAIL] = "ended",
+		[FENCE_LEFTOVER_LEAVE] = "left",
+	};
 	char buf[512];
 	struct fence_text text;
 
 	fence_text_init(&text, buf, sizeof(buf));
 	add_processes(&text, result->leftover_pids, (const char(*)[16])result->leftover_names,
 		      result->leftover_count);
-	run_say(run, "%s what the command left behind: %s",
-		run->conf.leftover == FENCE_LEFTOVER_WAIT ? "waited for" : "ended", buf);
+	run_say(run, "%s what the command left behind: %s", done[run->conf.leftover], buf);
 }
 
 static void say_leak(const struct run *run, const struct fence_group_result *result)
@@ -133,7 +138,10 @@ void run_say_result(const struct run *run, const struct fence_group_result *resu
 	if (result->monitor_lost)
 		run_say(run,
 			"the monitor was killed; the command and all that it started were ended");
-	if (result->cause == FENCE_CAUSE_TIMEOUT)
+	if (result->limit == FENCE_LIMIT_CPU)
+		run_say(run, "the command was ended: it used more than %lld ms of processor time",
+			run->conf.cpu_timeout_ms);
+	else if (result->cause == FENCE_CAUSE_TIMEOUT)
 		run_say(run, "the command was ended: it ran longer than %lld ms",
 			run->conf.timeout_ms);
 	if (result->cause == FENCE_CAUSE_IDLE_TIMEOUT)

@@ -1,5 +1,10 @@
-/* Which exit status a run has. Pure. */
+/* Which exit status a run has, and dying as the command died. */
 #include <errno.h>
+#include <signal.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include "fence/sys.h"
 
 #include "supervisor/run.h"
 
@@ -26,4 +31,20 @@ int run_exit_status(const struct run_conf *conf, const struct fence_group_result
 	if (conf->leak_fails && result->leaked)
 		return 125;
 	return fence_exit_status(&result->exit);
+}
+
+void run_reraise(const struct run *run, const struct fence_group_result *result)
+{
+	int sig = result->exit.number;
+	sigset_t none;
+
+	if (!run->conf.reraise || !result->exit_known || !result->exit.signalled ||
+	    run_exit_status(&run->conf, result) != fence_exit_status(&result->exit))
+		return;
+	/* The command has left its core, if it was to leave one; ours would be in its place. */
+	(void)fence_set_limit(RLIMIT_CORE, 0, 0);
+	(void)fence_signal_default(sig);
+	(void)sigemptyset(&none);
+	(void)kill(getpid(), sig);
+	(void)sigprocmask(SIG_SETMASK, &none, NULL);
 }

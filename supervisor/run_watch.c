@@ -24,6 +24,7 @@ int run_begin(struct run *run, const char *program)
 
 	run->program = program;
 	run->log_fd = -1;
+	run->events.fd = -1;
 	run->record_file.dir_fd = -1;
 	rc = fence_group_prepare(&run->old_mask, &run->err);
 	if (rc == 0 && (rc = fence_fix_stdio()) < 0)

@@ -152,7 +152,7 @@ int supervise_check(struct supervise_conf *conf, struct fence_err *err)
 							  : NULL;
 	bool record_on_1 =
 		(conf->run.result_path != NULL && strcmp(conf->run.result_path, "-") == 0) ||
-		conf->run.result_fd == 1;
+		conf->run.result_fd == 1 || conf->run.events_fd == 1;
 
 	settle_protocol(conf);
 	if (missing != NULL) {
@@ -163,6 +163,11 @@ int supervise_check(struct supervise_conf *conf, struct fence_err *err)
 		(void)fence_fail_why(err, -EINVAL, "the events go there",
 				     "result record on standard output");
 		return fence_hint(err, "use --result FILE or --control-fd N");
+	}
+	if (conf->run.leftover == FENCE_LEFTOVER_LEAVE) {
+		(void)fence_fail_why(err, -EINVAL, "an attempt ends when nothing of it runs",
+				     "--leftover leave");
+		return fence_hint(err, "use fence-run for what may outlive its command");
 	}
 	if (conf->event_fd != 1)
 		return 0;
