@@ -2,6 +2,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -137,6 +138,58 @@ static void a_character_cut_at_the_front_is_left_out(void **state)
 		    "ab");
 }
 
+/* The stream in pieces of three, and what is kept of it: "head|omitted|tail". */
+static void expect_kept(const char *stream, size_t size, const char *wanted)
+{
+	struct fence_tail tail;
+	struct fence_head head = { .size_bytes = 4 };
+	uint8_t ring[4], memory[4], end[4];
+	uint64_t omitted;
+	size_t before, count;
+	char got[64];
+
+	fence_tail_init(&tail, sizeof(ring));
+	for (size_t at = 0; at < size; at += 3) {
+		size_t piece = size - at < 3 ? size - at : 3;
+
+		fence_head_add(&head, memory, stream + at, piece);
+		fence_tail_add(&tail, ring, stream + at, piece);
+	}
+	before = fence_head_before(&head, memory, &tail, &omitted);
+	count = fence_tail_copy(&tail, ring, omitted > 0, end);
+	(void)snprintf(got, sizeof(got), "%.*s|%llu|%.*s", (int)before, (const char *)memory,
+		       (unsigned long long)omitted, (int)count, (const char *)end);
+	assert_string_equal(got, wanted);
+}
+
+static void head_and_tail_after_each_other_are_the_stream(void **state)
+{
+	(void)state;
+	expect_kept("", 0, "|0|");
+	expect_kept("abc", 3, "|0|abc");
+	expect_kept("abcd", 4, "|0|abcd");
+	expect_kept("abcde", 5, "a|0|bcde");
+	expect_kept("abcdefgh", 8, "abcd|0|efgh");
+	expect_kept("abcdefghi", 9, "abcd|1|fghi");
+	expect_kept("abcdefghijklmnop", 16, "abcd|8|mnop");
+}
+
+static void a_character_is_torn_only_where_nothing_is_left_out(void **state)
+{
+	(void)state;
+	expect_kept("abc\xC3\xA9"
+		    "fgh",
+		    8,
+		    "abc\xC3|0|\xA9"
+		    "fgh");
+	expect_kept("abc\xC3\xA9"
+		    "ffffghij",
+		    13, "abc|6|ghij");
+	expect_kept("abc\xA9"
+		    "fffffghij",
+		    13, "abc\xA9|5|ghij");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -146,6 +199,8 @@ int main(void)
 		cmocka_unit_test(no_ring_still_counts),
 		cmocka_unit_test(any_pieces_give_the_same_end),
 		cmocka_unit_test(a_character_cut_at_the_front_is_left_out),
+		cmocka_unit_test(head_and_tail_after_each_other_are_the_stream),
+		cmocka_unit_test(a_character_is_torn_only_where_nothing_is_left_out),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -68,11 +68,34 @@ static const struct fence_opt opts[] = {
 	{ 0, "mode", "MODE", "what to do", set_mode, "kill|wait|leave" },
 	{ 0, "wordless", "X", "fails without words", set_wordless, NULL },
 };
-static const struct fence_cli cli = { "fence-test", NULL,    "tests itself", "-- COMMAND",
-				      opts,	    N(opts), "a note\n" };
-static const struct fence_cli run_cli = { "fence-test", "run",	 "runs it", "-- COMMAND",
-					  opts,		N(opts), NULL };
-static const struct fence_cli stop_cli = { "fence-test", "stop", "stops it", NULL, opts, 1, NULL };
+static const struct fence_opt shared[] = {
+	{ 's', "shared", "N", "of two programs", set_count, NULL },
+	{ 0, NULL, NULL, NULL, NULL, NULL },
+};
+static const struct fence_cli cli = {
+	.program = "fence-test",
+	.summary = "tests itself",
+	.operands = "-- COMMAND",
+	.opts = opts,
+	.count = N(opts),
+	.notes = "a note\n",
+};
+static const struct fence_cli run_cli = {
+	.program = "fence-test",
+	.verb = "run",
+	.summary = "runs it",
+	.operands = "-- COMMAND",
+	.opts = opts,
+	.count = N(opts),
+};
+static const struct fence_cli stop_cli = {
+	.program = "fence-test",
+	.verb = "stop",
+	.summary = "stops it",
+	.opts = opts,
+	.count = 1,
+	.shared = shared,
+};
 static const struct fence_cli *const verbs[] = { &run_cli, &stop_cli };
 static const struct fence_cli_set set = { "fence-test", "has verbs", verbs, N(verbs), NULL };
 
@@ -274,6 +297,25 @@ static void completions_are_for_three_shells(void **state)
 	says(&run, "fence-test: --completions csh: not a choice; use one of bash|zsh|fish");
 }
 
+static void a_shared_table_is_read_after_the_programs_own(void **state)
+{
+	char *argv[] = { "fence-test", "--shared", "3", "-s4", "--timeout=1s", NULL };
+	char *help[] = { "fence-test", "--help", NULL };
+	struct run run;
+
+	(void)state;
+	memset(&run, 0, sizeof(run));
+	fence_text_init(&run.text, run.buf, sizeof(run.buf));
+	run.rc = fence_opts_parse(&stop_cli, 5, argv, &run.conf, &run.rest, &run.text, &run.err);
+	assert_int_equal(run.rc, FENCE_OPTS_PARSED);
+	assert_int_equal(run.conf.count, 4);
+	assert_int_equal(run.rest, 5);
+	run.rc = fence_opts_parse(&stop_cli, 2, help, &run.conf, &run.rest, &run.text, &run.err);
+	assert_int_equal(run.rc, FENCE_OPTS_TEXT);
+	assert_true(strstr(run.buf, "--shared N") > strstr(run.buf, "--timeout DURATION"));
+	assert_true(strstr(run.buf, "--help") > strstr(run.buf, "--shared N"));
+}
+
 static void verb(struct run *run, const char *words, const struct fence_cli **ret)
 {
 	char *argv[WORDS];
@@ -328,6 +370,7 @@ int main(void)
 		cmocka_unit_test(the_nearest_word_is_near_or_none),
 		cmocka_unit_test(help_names_every_option),
 		cmocka_unit_test(completions_are_for_three_shells),
+		cmocka_unit_test(a_shared_table_is_read_after_the_programs_own),
 		cmocka_unit_test(a_verb_is_found_or_the_nearest_named),
 	};
 
