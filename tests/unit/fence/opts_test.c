@@ -299,18 +299,20 @@ static void completions_are_for_three_shells(void **state)
 
 static void a_shared_table_is_read_after_the_programs_own(void **state)
 {
-	char *argv[] = { "fence-test", "--shared", "3", "-s4", "--timeout=1s", NULL };
-	char *help[] = { "fence-test", "--help", NULL };
+	char words[64];
+	char *argv[WORDS];
 	struct run run;
+	int argc = split("--shared 3 -s4 --timeout=1s", words, sizeof(words), argv);
 
 	(void)state;
 	memset(&run, 0, sizeof(run));
 	fence_text_init(&run.text, run.buf, sizeof(run.buf));
-	run.rc = fence_opts_parse(&stop_cli, 5, argv, &run.conf, &run.rest, &run.text, &run.err);
+	run.rc = fence_opts_parse(&stop_cli, argc, argv, &run.conf, &run.rest, &run.text, &run.err);
 	assert_int_equal(run.rc, FENCE_OPTS_PARSED);
 	assert_int_equal(run.conf.count, 4);
 	assert_int_equal(run.rest, 5);
-	run.rc = fence_opts_parse(&stop_cli, 2, help, &run.conf, &run.rest, &run.text, &run.err);
+	argc = split("--help", words, sizeof(words), argv);
+	run.rc = fence_opts_parse(&stop_cli, argc, argv, &run.conf, &run.rest, &run.text, &run.err);
 	assert_int_equal(run.rc, FENCE_OPTS_TEXT);
 	assert_true(strstr(run.buf, "--shared N") > strstr(run.buf, "--timeout DURATION"));
 	assert_true(strstr(run.buf, "--help") > strstr(run.buf, "--shared N"));
