@@ -180,7 +180,7 @@ void supervise_fill_streams(const struct supervise_conf *conf, struct fence_grou
 	if (conf->event_fd != 1)
 		return;
 	plan->spawn.stdio[0] = conf->null_fd;
-	if (!plan->capture)
+	if (!plan->capture && plan->spawn.stdio[1] < 0) /* --stdout has its own */
 		plan->spawn.stdio[1] = 2;
 	else if (plan->tee_fd[0] == 1)
 		plan->tee_fd[0] = 2;
