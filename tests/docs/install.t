@@ -15,6 +15,10 @@ for program in "$BIN"/fence-*; do
 	ok "$name runs from there" "$T/root/usr/bin/$name" --completions bash
 	ok "$name has a manual page" test -s "$T/root/usr/share/man/man1/$name.1"
 	ok "$name has bash completions" bash -n "$T/root/usr/share/bash-completion/completions/$name"
+	like "$name has zsh completions" \
+		"$(head -n 1 "$T/root/usr/share/zsh/site-functions/_$name")" "#compdef $name*"
+	like "$name has fish completions" \
+		"$(cat "$T/root/usr/share/fish/vendor_completions.d/$name.fish")" "complete -c $name *"
 done
 for schema in "$T"/root/usr/share/fenceline/schemas/*.json; do
 	ok "$(basename "$schema") is JSON with an id" jq -e '."$schema" and .title' "$schema"
