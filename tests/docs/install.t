@@ -18,7 +18,7 @@ for program in "$BIN"/fence-*; do
 	like "$name has zsh completions" \
 		"$(head -n 1 "$T/root/usr/share/zsh/site-functions/_$name")" "#compdef $name*"
 	like "$name has fish completions" \
-		"$(cat "$T/root/usr/share/fish/vendor_completions.d/$name.fish")" "complete -c $name *"
+		"$(cat "$T/root/usr/share/fish/vendor_completions.d/$name.fish")" "*complete -c $name *"
 done
 for schema in "$T"/root/usr/share/fenceline/schemas/*.json; do
 	ok "$(basename "$schema") is JSON with an id" jq -e '."$schema" and .title' "$schema"
