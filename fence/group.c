@@ -312,6 +312,13 @@ int fence_group_stop_with(struct fence_group *group, enum fence_cause cause, int
 							.grace_ms = -1 });
 }
 
+int fence_group_end(struct fence_group *group, enum fence_cause cause)
+{
+	return tell(group, (struct fence_group_packet){ .word = FENCE_GROUP_END,
+							.value = (int32_t)cause,
+							.sig = SIGTERM });
+}
+
 int fence_group_stop_within(struct fence_group *group, enum fence_cause cause, int64_t grace_ms)
 {
 	return tell(group, (struct fence_group_packet){ .word = FENCE_GROUP_STOP,

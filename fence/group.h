@@ -201,7 +201,12 @@ int fence_group_stop(struct fence_group *group, enum fence_cause cause);
  * command is gone gets TERM all the same. */
 int fence_group_stop_with(struct fence_group *group, enum fence_cause cause, int sig);
 
-/* The same with another grace than the plan's. */
+/* For what is no insistence: a group that is being ended already goes on as it was, with
+ * its grace, however often this is called, and it does not make the next call above the
+ * second. */
+int fence_group_end(struct fence_group *group, enum fence_cause cause);
+
+/* As fence_group_stop, with another grace than the plan's. */
 int fence_group_stop_within(struct fence_group *group, enum fence_cause cause, int64_t grace_ms);
 
 /* Forwards a signal to the command's process group. TSTP, STOP, TTIN and TTOU stop

@@ -724,6 +724,8 @@ static int control_ready(void *arg, uint32_t events)
 		m->grace_ms = packet.grace_ms;
 	if (packet.word == FENCE_GROUP_STOP)
 		asked_to_stop(m, (enum fence_cause)packet.value, packet.sig);
+	else if (packet.word == FENCE_GROUP_END)
+		stop(m, (enum fence_cause)packet.value, packet.sig);
 	else
 		forward(m, packet.sig);
 	return advance(m);

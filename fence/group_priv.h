@@ -61,6 +61,7 @@ void fence_group_conclude(struct fence_group_shared *shared);
 /* Launcher to monitor, one packet each. End of file says that the other is dead. */
 enum fence_group_word {
 	FENCE_GROUP_STOP,   /* value: the cause; sig: what to begin with */
+	FENCE_GROUP_END,    /* value: the cause; sig */
 	FENCE_GROUP_SIGNAL, /* sig */
 };
 

@@ -222,7 +222,7 @@ void run_fence_plan(struct run_fence *fence, struct fence_spawn_plan *plan)
 static int end_group(struct run_fence *fence, enum fence_cause cause)
 {
 	fence->asked = true;
-	return fence_group_stop(fence->group, cause);
+	return fence_group_end(fence->group, cause);
 }
 
 /* Whatever others may have done to the marker. */

@@ -118,7 +118,7 @@ static int executor_gone(struct supervisor *s)
 	if (s->stage == WAITING)
 		return refuse_why(s, EVENT_END_OF_INPUT, "wait for the release",
 				  "the executor is gone");
-	return fence_group_stop(s->run.group, FENCE_CAUSE_EXECUTOR_GONE);
+	return fence_group_end(s->run.group, FENCE_CAUSE_EXECUTOR_GONE);
 }
 
 static int executor_died(void *arg, uint32_t events)
