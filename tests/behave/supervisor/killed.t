@@ -1,0 +1,15 @@
+#!/bin/sh
+# KILL at random moments, before the start too: the rest ends the command, all of it and
+# within a second, and repair tells what is the case. When supervisor and runner are
+# killed at once nobody is left to end the command: then repair finds and ends it.
+. "$(dirname "$0")/supervisor.sh"
+
+count=$((100 * ${RACES:-100} / 100))
+for who in supervisor runner executor supervisor+executor supervisor+runner; do
+	mkdir "$T/$who"
+	ok "$who: killed $count times" supervisor_race kill $who $count "$T/$who"
+	note "$who: $(cat "$T/.ok")"
+	n=$(sed -n 's/.*, started \([0-9]*\), over already \([0-9]*\);.*/\1 \2/p' "$T/.ok")
+	ok "$who: mostly after the start" test $((${n% *} + ${n#* })) -gt $((count / 2))
+done
+done_testing

@@ -1,0 +1,955 @@
+/* supervisor_race: supervisors that are cancelled, or killed, at random moments.
+ *
+ *   supervisor_race [-s SEED] cancel COUNT FOLDER
+ *   supervisor_race [-s SEED] kill WHO COUNT FOLDER
+ *       WHO: supervisor, runner, executor, supervisor+executor, supervisor+runner
+ *
+ * COUNT attempts, one after the other, each with a marker of its own in FOLDER. The
+ * programs are taken from PATH; the command is supervisor_crew. After each of them:
+ *
+ *   - nothing of it is left: a pipe that all of its processes hold has ended, the
+ *     command and its daemon have by their pidfds, and, since this program is a child
+ *     subreaper, there is nothing left to wait for. It was so within a second, or, when
+ *     supervisor and runner were killed at once, once repair had been there;
+ *   - the marker is authentic and tells the truth, and `fence-marker repair` too;
+ *   - beside the marker and its lock the folder is empty.
+ *
+ * Prints what happened how often; every fault with the seed and the number of its
+ * attempt. Exit status 1 when there was one. */
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <unistd.h>
+
+#include "fence/attempt.h"
+#include "fence/clock.h"
+#include "fence/jsonw.h"
+#include "fence/own.h"
+#include "fence/reap.h"
+#include "fence/spawn.h"
+#include "fence/sys.h"
+#include "fence/tree.h"
+
+#define LIMIT_MS     1000  /* by then nothing runs any more */
+#define PATIENCE_MS  20000 /* for what has no limit of its own */
+#define GRACE	     "20ms"
+#define ARGS	     32
+#define FAULTS_SHOWN 20
+
+extern char **environ;
+
+enum victim {
+	SUPERVISOR = 1,
+	RUNNER = 2,
+	EXECUTOR = 4,
+};
+
+static const struct {
+	const char *word;
+	unsigned int victims;
+} victims[] = {
+	{ "supervisor", SUPERVISOR },
+	{ "runner", RUNNER },
+	{ "executor", EXECUTOR },
+	{ "supervisor+executor", SUPERVISOR | EXECUTOR },
+	{ "supervisor+runner", SUPERVISOR | RUNNER },
+};
+
+/* What both this program and the executor know. */
+struct shared {
+	pid_t supervisor;
+};
+
+struct trial {
+	int number;
+	char marker[256];
+	pid_t supervisor, executor;
+	int pipe_fd; /* our end; everything of the attempt has the other one as 2 */
+	int end_fd;  /* the other end */
+	bool at_end;
+	char text[8192]; /* what was said there */
+	size_t text_bytes;
+	int command_pidfd, daemon_pidfd; /* -1: not seen, or gone when it was */
+	bool command_ran;
+	bool supervisor_reaped;
+	struct fence_exit supervisor_exit;
+	bool broken;
+};
+
+struct race {
+	const char *folder;
+	unsigned long long seed;
+	uint64_t random;
+	struct shared *shared;
+	int null_fd;
+	int faults;
+	int64_t span_us; /* from the start until the daemon runs, and somewhat more */
+	int64_t worst_us;
+	unsigned int happened[16];
+};
+
+/* --- small things ------------------------------------------------------------------- */
+
+static void __attribute__((noreturn)) die(const char *what, int error)
+{
+	fprintf(stderr, "supervisor_race: %s: %s\n", what, strerror(error < 0 ? -error : error));
+	exit(2);
+}
+
+static void __attribute__((format(printf, 3, 4)))
+fault(struct race *race, struct trial *trial, const char *form, ...)
+{
+	va_list args;
+
+	trial->broken = true;
+	if (++race->faults > FAULTS_SHOWN)
+		return;
+	printf("FAULT seed %llu attempt %d: ", race->seed, trial->number);
+	va_start(args, form);
+	(void)vprintf(form, args);
+	va_end(args);
+	printf("\n  it said: %.*s\n", (int)trial->text_bytes, trial->text);
+	(void)fflush(stdout);
+}
+
+/* xorshift64*: the same moments again for the same seed. */
+static int64_t below(struct race *race, int64_t limit)
+{
+	race->random ^= race->random >> 12;
+	race->random ^= race->random << 25;
+	race->random ^= race->random >> 27;
+	return limit <= 0 ? 0
+			  : (int64_t)((race->random * UINT64_C(2685821657736338717) >> 1) %
+				      (uint64_t)limit);
+}
+
+static void fill(char *argv[ARGS], const char *const *words)
+{
+	size_t count = 0;
+
+	for (; words[count] != NULL; count++)
+		argv[count] = (char *)(uintptr_t)words[count];
+	argv[count] = NULL;
+}
+
+static pid_t start(const char *const *words, const int stdio[3])
+{
+	char *argv[ARGS];
+	char path[4096];
+	struct fence_spawn_plan plan = { .file = path,
+					 .argv = argv,
+					 .envp = environ,
+					 .umask = -1,
+					 .stdio = { stdio[0], stdio[1], stdio[2] } };
+	enum fence_spawn_step step;
+	pid_t pid;
+	int rc;
+
+	fill(argv, words);
+	rc = fence_spawn_find(argv[0], getenv("PATH"), NULL, path, sizeof(path));
+	if (rc < 0)
+		die(argv[0], rc);
+	rc = fence_spawn_exec(&plan, &pid, NULL, &step);
+	if (rc < 0)
+		die(argv[0], rc);
+	return pid;
+}
+
+/* --- an attempt ------------------------------------------------------------------------ */
+
+static void open_trial(struct race *race, struct trial *trial, int number)
+{
+	int ends[2];
+
+	*trial = (struct trial){ .number = number, .command_pidfd = -1, .daemon_pidfd = -1 };
+	(void)snprintf(trial->marker, sizeof(trial->marker), "%s/m%d.json", race->folder, number);
+	if (pipe2(ends, O_CLOEXEC) < 0 || fcntl(ends[0], F_SETFL, O_NONBLOCK) < 0)
+		die("pipe", errno);
+	trial->pipe_fd = ends[0];
+	trial->end_fd = ends[1];
+	race->shared->supervisor = 0;
+}
+
+static void close_trial(struct trial *trial)
+{
+	fence_close_fd(&trial->pipe_fd);
+	fence_close_fd(&trial->end_fd);
+	fence_close_fd(&trial->command_pidfd);
+	fence_close_fd(&trial->daemon_pidfd);
+}
+
+static void look_for(const struct trial *trial, const char *word, int *pidfd, bool *seen)
+{
+	const char *at = strstr(trial->text, word);
+
+	if (at == NULL || *seen || strchr(at, '\n') == NULL)
+		return;
+	*seen = true;
+	*pidfd = fence_pidfd_open((pid_t)strtol(at + strlen(word), NULL, 10), 0);
+}
+
+/* Takes what is there to read. */
+static void hear(struct trial *trial)
+{
+	size_t room = sizeof(trial->text) - 1 - trial->text_bytes;
+	ssize_t got =
+		room == 0 ? -EAGAIN
+			  : fence_read_some(trial->pipe_fd, trial->text + trial->text_bytes, room);
+	bool daemon_ran = trial->daemon_pidfd >= 0;
+
+	if (got == -EAGAIN)
+		return;
+	if (got <= 0) {
+		trial->at_end = true;
+		return;
+	}
+	trial->text_bytes += (size_t)got;
+	trial->text[trial->text_bytes] = '\0';
+	look_for(trial, "command ", &trial->command_pidfd, &trial->command_ran);
+	look_for(trial, "daemon ", &trial->daemon_pidfd, &daemon_ran);
+}
+
+/* Until that moment, or the end of the pipe; it listens meanwhile. */
+static void wait_until(struct trial *trial, int64_t at_us)
+{
+	for (;;) {
+		int64_t left_us = at_us - fence_now_us();
+		struct timespec left = { .tv_sec = left_us / 1000000,
+					 .tv_nsec = left_us % 1000000 * 1000 };
+		struct pollfd event = { .fd = trial->at_end ? -1 : trial->pipe_fd,
+					.events = POLLIN };
+
+		if (left_us <= 0)
+			return;
+		if (ppoll(&event, 1, &left, NULL) > 0)
+			hear(trial);
+	}
+}
+
+static void reap_dead(struct trial *trial, bool *ret_none_left)
+{
+	struct fence_exit how;
+	int rc;
+
+	while ((rc = fence_reap_look(&how)) == 1) {
+		if (fence_reap_take(how.pid, &how, NULL) < 0)
+			continue;
+		if (how.pid == trial->supervisor) {
+			trial->supervisor_reaped = true;
+			trial->supervisor_exit = how;
+		}
+	}
+	*ret_none_left = rc == -ECHILD;
+}
+
+/* Until nothing of it is left, and says whether it came to that. */
+static bool await_end(struct trial *trial, int64_t stop_at_us)
+{
+	bool none_left;
+
+	for (;;) {
+		struct pollfd event = { .fd = trial->pipe_fd, .events = POLLIN };
+
+		if (!trial->at_end && poll(&event, 1, 0) > 0)
+			hear(trial);
+		reap_dead(trial, &none_left);
+		if (trial->at_end && none_left)
+			return true;
+		if (fence_now_us() >= stop_at_us)
+			return false;
+		if (trial->at_end)
+			(void)poll(NULL, 0, 1);
+		else
+			(void)poll(&event, 1, 1);
+	}
+}
+
+static bool has_ended(int pidfd)
+{
+	struct pollfd event = { .fd = pidfd, .events = POLLIN };
+
+	return pidfd < 0 || poll(&event, 1, 0) == 1;
+}
+
+static void check_ended(struct race *race, struct trial *trial, int64_t since_us, int64_t limit_ms)
+{
+	bool ended = await_end(trial, since_us + limit_ms * 1000);
+	int64_t took_us = fence_now_us() - since_us;
+
+	if (took_us > race->worst_us)
+		race->worst_us = took_us;
+	if (!ended)
+		fault(race, trial, "after %lld ms something of it runs", (long long)limit_ms);
+	else if (!has_ended(trial->command_pidfd) || !has_ended(trial->daemon_pidfd))
+		fault(race, trial, "the pipe has ended, but not the command or the daemon");
+}
+
+/* A fault must not spoil the attempts after it. */
+static void clean_up(struct trial *trial)
+{
+	int64_t stop_at_us = fence_now_us() + PATIENCE_MS * INT64_C(1000);
+	bool none_left;
+
+	for (reap_dead(trial, &none_left); !none_left; reap_dead(trial, &none_left)) {
+		(void)fence_tree_kill_children(NULL);
+		(void)poll(NULL, 0, 1);
+		if (fence_now_us() >= stop_at_us)
+			die("end what a faulty attempt left", ETIMEDOUT);
+	}
+}
+
+static void check_folder(struct race *race, struct trial *trial)
+{
+	DIR *dir = opendir(race->folder);
+	const char *name = strrchr(trial->marker, '/') + 1;
+	struct dirent *entry;
+
+	if (dir == NULL)
+		die(race->folder, errno);
+	while ((entry = readdir(dir)) != NULL) {
+		size_t length = strlen(name);
+		const char *rest = entry->d_name + length;
+
+		if (strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0)
+			continue;
+		if (strncmp(entry->d_name, name, length) != 0 ||
+		    (*rest != '\0' && strcmp(rest, ".lock") != 0))
+			fault(race, trial, "%s is left in the folder", entry->d_name);
+		(void)unlinkat(dirfd(dir), entry->d_name, 0);
+	}
+	(void)closedir(dir);
+}
+
+/* --- a program that answers -------------------------------------------------------------- */
+
+/* fence-marker VERB MARKER ...: its exit status, and the beginning of what it said. */
+static int ask(const char *const *words, char ret[512])
+{
+	int stdio[3] = { -1, -1, -1 };
+	struct fence_exit how;
+	size_t length = 0;
+	int ends[2];
+	pid_t pid;
+	int rc;
+
+	if (pipe2(ends, O_CLOEXEC) < 0)
+		die("pipe", errno);
+	stdio[1] = stdio[2] = ends[1];
+	pid = start(words, stdio);
+	(void)close(ends[1]);
+	/* What it ends may be ours to reap; it does not wait for that. */
+	for (;;) {
+		ssize_t got = fence_read_some(ends[0], ret + length, 511 - length);
+
+		if (got <= 0)
+			break;
+		length += (size_t)got;
+		if (length == 511)
+			break;
+	}
+	ret[length] = '\0';
+	(void)close(ends[0]);
+	rc = fence_reap_wait(pid, &how, NULL);
+	if (rc < 0)
+		die(words[0], rc);
+	return fence_exit_status(&how);
+}
+
+/* --- the executor ------------------------------------------------------------------------- */
+
+static void read_line(int fd, char *line, size_t room)
+{
+	size_t length = 0;
+
+	while (length + 1 < room && fence_read_some(fd, line + length, 1) == 1 &&
+	       line[length] != '\n')
+		length++;
+	line[length] = '\0';
+}
+
+static void release(int fd, const struct fence_marker *marker)
+{
+	char buf[1024];
+	struct fence_jsonw w;
+
+	fence_jsonw_init(&w, buf, sizeof(buf));
+	fence_jsonw_open(&w, NULL, '{');
+	fence_jsonw_open(&w, "release", '{');
+	fence_marker_approved_write(&w, marker);
+	fence_jsonw_close(&w, '}');
+	fence_jsonw_close(&w, '}');
+	(void)fence_jsonw_line(&w, fd);
+}
+
+/* As any executor does it: start, ready, marker, release; then it listens. */
+static void __attribute__((noreturn))
+execute(struct race *race, struct trial *trial, const char *const *words)
+{
+	const struct fence_marker_birth birth = { .attempt_id = "a",
+						  .by = FENCE_MARKER_BY_EXECUTOR,
+						  .durable = FENCE_MARKER_DURABLE_NONE,
+						  .lock_wait_ms = 5000 };
+	struct fence_marker_birth named = birth;
+	struct fence_marker_writer writer;
+	struct fence_marker marker;
+	struct fence_err err = { 0 };
+	char line[4096];
+	int in[2], out[2];
+	int stdio[3];
+	bool made;
+
+	if (pipe2(in, O_CLOEXEC) < 0 || pipe2(out, O_CLOEXEC) < 0)
+		_exit(3);
+	stdio[0] = in[0];
+	stdio[1] = out[1];
+	stdio[2] = trial->end_fd;
+	__atomic_store_n(&race->shared->supervisor, start(words, stdio), __ATOMIC_RELEASE);
+	(void)close(in[0]);
+	(void)close(out[1]);
+	(void)close(trial->end_fd);
+	named.supervisor_pid = race->shared->supervisor;
+	read_line(out[0], line, sizeof(line));
+	if (fence_marker_writer_open(trial->marker, &writer, &err) < 0 ||
+	    fence_marker_create(&writer, &named, &marker, &made, &err) < 0)
+		_exit(4);
+	release(in[1], &marker);
+	while (line[0] != '\0')
+		read_line(out[0], line, sizeof(line));
+	_exit(0);
+}
+
+/* A process that is only there to die. */
+static void __attribute__((noreturn)) idle(struct trial *trial)
+{
+	(void)close(trial->end_fd);
+	for (;;)
+		(void)pause();
+}
+
+static pid_t start_executor(struct race *race, struct trial *trial, const char *const *words)
+{
+	pid_t pid;
+	int rc = fence_spawn_fork(0, &pid, NULL);
+
+	if (rc < 0)
+		die("fork", rc);
+	if (rc == 0 && words != NULL)
+		execute(race, trial, words);
+	if (rc == 0)
+		idle(trial);
+	return pid;
+}
+
+/* --- killing --------------------------------------------------------------------------------- */
+
+struct search {
+	pid_t parent, found;
+};
+
+static int is_child(const struct fence_proc_stat *proc, void *arg)
+{
+	struct search *search = arg;
+
+	if (proc->parent != search->parent)
+		return 0;
+	search->found = proc->pid;
+	return 1;
+}
+
+/* The supervisor's child is the runner; it has no other. */
+static pid_t runner_of(pid_t supervisor)
+{
+	struct search search = { .parent = supervisor };
+
+	if (supervisor > 0)
+		(void)fence_proc_each(is_child, &search);
+	return search.found;
+}
+
+/* Half of the executors are held by their pipe, half by their pid. */
+static void start_attempt(struct race *race, struct trial *trial, unsigned int who)
+{
+	bool speaks = (who & EXECUTOR) != 0 && trial->number % 2 == 0;
+	bool deaf = trial->number % 3 == 0;
+	const int stdio[3] = { race->null_fd, race->null_fd, trial->end_fd };
+	char executor[16];
+	const char *words[ARGS] = {
+		"fence-supervisor", "--attempt", "a",	    "--marker", trial->marker,
+		"--durable",	    "none",	 "--grace", GRACE,	"-q"
+	};
+	size_t count = 10;
+
+	if ((who & EXECUTOR) != 0 && !speaks) {
+		trial->executor = start_executor(race, trial, NULL);
+		(void)snprintf(executor, sizeof(executor), "%d", (int)trial->executor);
+		words[count++] = "--executor";
+		words[count++] = executor;
+	}
+	if (!speaks)
+		words[count++] = "--create";
+	words[count++] = "--";
+	words[count++] = "supervisor_crew";
+	if (deaf)
+		words[count++] = "deaf";
+	if (trial->number % 4 == 2)
+		words[count++] = "leaves";
+	if (speaks)
+		trial->executor = start_executor(race, trial, words);
+	else
+		trial->supervisor = start(words, stdio);
+	(void)fence_close_fd(&trial->end_fd);
+}
+
+static pid_t find_supervisor(const struct race *race, const struct trial *trial)
+{
+	return trial->supervisor > 0 ? trial->supervisor
+				     : __atomic_load_n(&race->shared->supervisor, __ATOMIC_ACQUIRE);
+}
+
+/* Children, and what we adopt: none of them is reaped before await_end, so their numbers
+ * are theirs. The runner is the supervisor's child, and is opened first. */
+static void kill_victims(struct race *race, struct trial *trial, unsigned int who)
+{
+	pid_t supervisor = find_supervisor(race, trial);
+	owned_fd runner = -1;
+	pid_t pid = (who & RUNNER) != 0 ? runner_of(supervisor) : 0;
+
+	if (pid > 0)
+		runner = fence_pidfd_open(pid, 0);
+	if (runner >= 0 && runner_of(supervisor) != pid)
+		fence_close_fd(&runner);
+	if ((who & EXECUTOR) != 0)
+		(void)kill(trial->executor, SIGKILL);
+	if ((who & SUPERVISOR) != 0 && supervisor > 0)
+		(void)kill(supervisor, SIGKILL);
+	if (runner >= 0)
+		(void)fence_pidfd_signal(runner, SIGKILL, 0);
+	trial->supervisor = supervisor;
+}
+
+/* A signal that was sent is not yet a death. */
+static void await_supervisor(struct race *race, struct trial *trial, int64_t since_us)
+{
+	bool none_left;
+
+	while (!trial->supervisor_reaped && fence_now_us() < since_us + LIMIT_MS * 1000) {
+		wait_until(trial, fence_now_us() + 100);
+		reap_dead(trial, &none_left);
+	}
+	if (!trial->supervisor_reaped)
+		fault(race, trial, "the supervisor does not die");
+}
+
+static bool read_marker(const struct trial *trial, struct fence_marker *ret, struct fence_err *err)
+{
+	return fence_marker_read(trial->marker, FENCE_MARKER_V1, ret, NULL, err) == 0;
+}
+
+enum {
+	NO_MARKER,
+	NOT_STARTED,
+	STARTED,
+	OVER_ALREADY,
+};
+
+static void check_said(struct race *race, struct trial *trial, const char *said, int status,
+		       const char *outcome)
+{
+	if (status != 0 || strstr(said, outcome) == NULL)
+		fault(race, trial, "repair does not say \"%s\" but exits with %d: %s", outcome,
+		      status, said);
+}
+
+static bool runs(const struct trial *trial)
+{
+	return !has_ended(trial->command_pidfd) || !has_ended(trial->daemon_pidfd);
+}
+
+static void ask_repair(struct race *race, struct trial *trial, bool over, bool orphaned)
+{
+	const char *const dry[] = { "fence-marker", "repair", trial->marker, NULL };
+	const char *const apply[] = { "fence-marker", "repair",	   trial->marker,
+				      "--apply",      "--durable", "none",
+				      "--grace",      GRACE,	   NULL };
+	char said[512];
+	int status = ask(dry, said);
+
+	check_said(race, trial, said, status, over ? " nothing-to-do: " : " would-repair: ");
+	if (orphaned && runs(trial) && strstr(said, "; found: ") == NULL)
+		fault(race, trial, "it runs, and repair does not find it: %s", said);
+	status = ask(apply, said);
+	check_said(race, trial, said, status, over ? " nothing-to-do: " : " repaired: ");
+}
+
+static void check_repair(struct race *race, struct trial *trial, bool orphaned)
+{
+	struct fence_marker marker;
+	struct fence_err err = { 0 };
+	bool over;
+
+	if (!read_marker(trial, &marker, &err)) {
+		if (access(trial->marker, F_OK) == 0 || trial->command_ran)
+			fault(race, trial, "the marker is not authentic: %s: %s", err.what,
+			      err.why);
+		race->happened[NO_MARKER]++;
+		return;
+	}
+	over = fence_attempt_is_over(&marker);
+	race->happened[over ? OVER_ALREADY : marker.group.pid > 0 ? STARTED : NOT_STARTED]++;
+	ask_repair(race, trial, over, orphaned);
+	if (orphaned)
+		check_ended(race, trial, fence_now_us(), LIMIT_MS);
+	if (!read_marker(trial, &marker, &err) || marker.status != FENCE_MARKER_TERMINATED ||
+	    !marker.has_result)
+		fault(race, trial, "after repair it is %s", marker.text);
+}
+
+/* A first state in the place of a killed writer's temporary takes that away. */
+static void make_new_one(struct race *race, struct trial *trial)
+{
+	const struct fence_marker_birth birth = { .attempt_id = "b",
+						  .supervisor_pid = getpid(),
+						  .durable = FENCE_MARKER_DURABLE_NONE,
+						  .over_ended = true };
+	struct fence_marker_writer writer;
+	struct fence_marker marker;
+	struct fence_err err = { 0 };
+	bool made;
+
+	if (fence_marker_writer_open(trial->marker, &writer, &err) < 0)
+		die("open the marker's folder", err.code);
+	if (fence_marker_create(&writer, &birth, &marker, &made, &err) < 0)
+		fault(race, trial, "no new marker can be made: %s: %s", err.what, err.why);
+	fence_marker_writer_close(&writer);
+}
+
+/* While it lives repair must keep its hands off. */
+static void check_alive(struct race *race, struct trial *trial)
+{
+	const char *const apply[] = { "fence-marker", "repair", trial->marker, "--apply", NULL };
+	struct fence_marker marker;
+	char said[512];
+	int status;
+
+	while (!trial->command_ran && !trial->at_end)
+		wait_until(trial, fence_now_us() + 1000);
+	if (!read_marker(trial, &marker, NULL)) {
+		fault(race, trial, "it runs, and there is no authentic marker");
+		return;
+	}
+	status = ask(apply, said);
+	if (status != 77 || strstr(said, " alive: ") == NULL || has_ended(trial->command_pidfd))
+		fault(race, trial, "repair of a living supervisor's exits with %d: %s", status,
+		      said);
+}
+
+static void kill_one(struct race *race, unsigned int who, int number)
+{
+	struct trial trial;
+	bool orphaned = who == (SUPERVISOR | RUNNER);
+	int64_t killed_us;
+	int64_t begin_us;
+
+	open_trial(race, &trial, number);
+	begin_us = fence_now_us();
+	start_attempt(race, &trial, who);
+	if (number % 24 == 1)
+		check_alive(race, &trial);
+	else if (who == RUNNER)
+		while (runner_of(trial.supervisor) == 0 && fence_now_us() < begin_us + 1000000)
+			wait_until(&trial, fence_now_us() + 50);
+	wait_until(&trial, fence_now_us() + below(race, race->span_us));
+	kill_victims(race, &trial, who);
+	killed_us = fence_now_us();
+	if (orphaned)
+		await_supervisor(race, &trial, killed_us);
+	else
+		check_ended(race, &trial, killed_us, LIMIT_MS);
+	check_repair(race, &trial, orphaned);
+	if (orphaned && !trial.at_end)
+		check_ended(race, &trial, fence_now_us(), LIMIT_MS);
+	make_new_one(race, &trial);
+	if (trial.broken)
+		clean_up(&trial);
+	check_folder(race, &trial);
+	close_trial(&trial);
+}
+
+/* How long it takes until the daemon runs. */
+static void calibrate(struct race *race)
+{
+	int64_t sum_us = 0;
+
+	for (int i = 0; i < 3; i++) {
+		struct trial trial;
+		int64_t begin_us;
+
+		open_trial(race, &trial, 1);
+		begin_us = fence_now_us();
+		start_attempt(race, &trial, SUPERVISOR);
+		while (trial.daemon_pidfd < 0 && !trial.at_end &&
+		       fence_now_us() < begin_us + PATIENCE_MS * INT64_C(1000))
+			wait_until(&trial, fence_now_us() + 100);
+		if (trial.daemon_pidfd < 0)
+			die("the crew does not come up", ETIMEDOUT);
+		sum_us += fence_now_us() - begin_us;
+		(void)kill(trial.supervisor, SIGTERM);
+		check_ended(race, &trial, fence_now_us(), LIMIT_MS);
+		if (trial.broken)
+			clean_up(&trial);
+		check_folder(race, &trial);
+		close_trial(&trial);
+	}
+	race->span_us = sum_us / 3 * 3 / 2;
+	race->worst_us = 0;
+}
+
+static void race_kill(struct race *race, unsigned int who, int count)
+{
+	calibrate(race);
+	for (int i = 0; i < count; i++)
+		kill_one(race, who, i);
+	printf("%d killed: no marker yet %u, not started %u, started %u, over already %u; "
+	       "ended within %lld ms; moments within %lld us\n",
+	       count, race->happened[NO_MARKER], race->happened[NOT_STARTED],
+	       race->happened[STARTED], race->happened[OVER_ALREADY],
+	       (long long)race->worst_us / 1000, (long long)race->span_us);
+}
+
+/* --- cancelling ---------------------------------------------------------------------------- */
+
+enum {
+	CANCELLED_BEFORE, /* the start */
+	CANCELLED_RUNNING,
+	CANCELLED_ENDING,
+	CANCELLED_LATE, /* it was over */
+};
+
+struct seen {
+	int64_t seq;
+	enum fence_marker_status status;
+	bool any, cancelled;
+};
+
+/* States only ever follow each other as they may. */
+static void observe(struct race *race, struct trial *trial, struct seen *seen)
+{
+	struct fence_marker marker;
+
+	if (!read_marker(trial, &marker, NULL)) {
+		if (seen->any)
+			fault(race, trial, "the marker is not authentic any more");
+		return;
+	}
+	if (seen->any && marker.seq < seen->seq)
+		fault(race, trial, "seq goes back from %lld to %s", (long long)seen->seq,
+		      marker.text);
+	if (seen->any && marker.seq > seen->seq && seen->status != marker.status &&
+	    (seen->status == FENCE_MARKER_TERMINATED || seen->status == FENCE_MARKER_CANCELLED))
+		fault(race, trial, "%s follows %s", marker.text,
+		      fence_marker_status_word(seen->status));
+	*seen = (struct seen){ marker.seq, marker.status, true, false };
+}
+
+static void observe_until(struct race *race, struct trial *trial, struct seen *seen,
+			  struct fence_marker_watch *watch, int64_t at_us, bool until_seen)
+{
+	while (!trial->at_end && fence_now_us() < at_us && !(until_seen && seen->any)) {
+		int64_t left_us = at_us - fence_now_us();
+		struct timespec left = { .tv_nsec = left_us > 900000 ? 900000000
+						    : left_us < 0    ? 0
+								     : left_us * 1000 };
+		struct pollfd events[] = { { .fd = trial->pipe_fd, .events = POLLIN },
+					   { .fd = watch->fd, .events = POLLIN } };
+
+		if (ppoll(events, 2, &left, NULL) <= 0)
+			continue;
+		if (events[0].revents != 0)
+			hear(trial);
+		if (events[1].revents != 0 && fence_marker_watch_take(watch) == 1)
+			observe(race, trial, seen);
+	}
+}
+
+/* true: it is cancelled now, and was in `ret`'s phase before. */
+static bool cancel(struct race *race, struct trial *trial, int *ret_phase)
+{
+	const struct fence_attempt_step step = { .attempt_id = "a",
+						 .status = FENCE_MARKER_CANCELLED,
+						 .by = FENCE_MARKER_BY_CANCEL,
+						 .durable = FENCE_MARKER_DURABLE_NONE,
+						 .lock_wait_ms = 5000 };
+	enum fence_marker_answer answer;
+	struct fence_marker_writer writer;
+	struct fence_marker before, after;
+	struct fence_err err = { 0 };
+	int rc;
+
+	if (fence_marker_writer_open(trial->marker, &writer, &err) < 0)
+		die("open the marker", err.code);
+	if (!read_marker(trial, &before, &err))
+		fault(race, trial, "not authentic when it is to be cancelled: %s", err.why);
+	rc = fence_attempt_advance(&writer, &step, &after, &answer, &err);
+	fence_marker_writer_close(&writer);
+	if (rc != 0 && rc != -EPERM)
+		fault(race, trial, "cannot be cancelled: %s: %s", err.what, err.why);
+	if (rc == 0 && (answer != FENCE_MARKER_REPLACED || after.status != FENCE_MARKER_CANCELLED))
+		fault(race, trial, "replaced, and yet it is %s", after.text);
+	*ret_phase = rc != 0					 ? CANCELLED_LATE
+		     : before.status == FENCE_MARKER_TERMINATING ? CANCELLED_ENDING
+		     : after.group.pid == 0			 ? CANCELLED_BEFORE
+								 : CANCELLED_RUNNING;
+	return rc == 0;
+}
+
+static void start_short(struct race *race, struct trial *trial)
+{
+	/* An end of its own, one with something left, a deaf one, and a time-out. */
+	static const char *const shapes[4][4] = {
+		{ "0", "alone", "leaves", NULL },
+		{ "0", "leaves", NULL },
+		{ "0", "leaves", "deaf", NULL },
+		{ "4ms", "deaf", NULL },
+	};
+	const char *const *shape = shapes[trial->number % 4];
+	const int stdio[3] = { race->null_fd, race->null_fd, trial->end_fd };
+	const char *words[ARGS] = {
+		"fence-supervisor", "--create", "--attempt",	   "a",	  "--marker", trial->marker,
+		"--durable",	    "none",	"--grace",	   "4ms", "-q",	      "--timeout",
+		shape[0],	    "--",	"supervisor_crew",
+	};
+	size_t count = 15;
+
+	for (int i = 1; shape[i] != NULL; i++)
+		words[count++] = shape[i];
+	trial->supervisor = start(words, stdio);
+	(void)fence_close_fd(&trial->end_fd);
+}
+
+static void check_final(struct race *race, struct trial *trial, bool cancelled)
+{
+	struct fence_marker marker;
+	enum fence_marker_status wanted =
+		cancelled ? FENCE_MARKER_CANCELLED : FENCE_MARKER_TERMINATED;
+
+	if (!read_marker(trial, &marker, NULL))
+		fault(race, trial, "no authentic marker at the end");
+	else if (marker.status != wanted || !marker.has_result || marker.result.survivors != 0)
+		fault(race, trial, "%s, but at the end it is %s",
+		      cancelled ? "cancelled" : "too late to be cancelled", marker.text);
+	if (!trial->supervisor_reaped)
+		fault(race, trial, "the supervisor has not ended");
+	else if (trial->supervisor_exit.signalled)
+		fault(race, trial, "the supervisor died of signal %d",
+		      trial->supervisor_exit.number);
+}
+
+static void cancel_one(struct race *race, int number)
+{
+	struct fence_marker_watch watch;
+	struct seen seen = { .any = false };
+	struct fence_err err = { 0 };
+	struct trial trial;
+	int64_t begin_us = fence_now_us();
+	bool cancelled;
+	int phase;
+
+	open_trial(race, &trial, number);
+	if (fence_marker_watch_open(trial.marker, &watch, &err) < 0)
+		die("watch the folder", err.code);
+	start_short(race, &trial);
+	observe_until(race, &trial, &seen, &watch, begin_us + PATIENCE_MS * INT64_C(1000), true);
+	observe_until(race, &trial, &seen, &watch,
+		      fence_now_us() + below(race, race->span_us + (number % 4 == 3 ? 8000 : 0)),
+		      false);
+	cancelled = cancel(race, &trial, &phase);
+	race->happened[phase]++;
+	observe(race, &trial, &seen);
+	begin_us = fence_now_us();
+	observe_until(race, &trial, &seen, &watch, begin_us + LIMIT_MS * 1000, false);
+	check_ended(race, &trial, begin_us, LIMIT_MS);
+	observe(race, &trial, &seen);
+	check_final(race, &trial, cancelled);
+	if (phase == CANCELLED_BEFORE && trial.command_ran)
+		fault(race, &trial, "cancelled before the start, and yet it ran");
+	fence_marker_watch_close(&watch);
+	if (trial.broken)
+		clean_up(&trial);
+	check_folder(race, &trial);
+	close_trial(&trial);
+}
+
+static void race_cancel(struct race *race, int count)
+{
+	calibrate(race);
+	for (int i = 0; i < count; i++)
+		cancel_one(race, i);
+	printf("%d cancelled: before the start %u, while it ran %u, while it ended %u, "
+	       "too late %u; ended within %lld ms; moments within %lld us\n",
+	       count, race->happened[CANCELLED_BEFORE], race->happened[CANCELLED_RUNNING],
+	       race->happened[CANCELLED_ENDING], race->happened[CANCELLED_LATE],
+	       (long long)race->worst_us / 1000, (long long)race->span_us);
+}
+
+/* --- main --------------------------------------------------------------------------------------
+ */
+
+static unsigned int victims_of(const char *word)
+{
+	for (size_t i = 0; i < sizeof(victims) / sizeof(victims[0]); i++)
+		if (strcmp(victims[i].word, word) == 0)
+			return victims[i].victims;
+	return 0;
+}
+
+static void prepare(struct race *race)
+{
+	sigset_t all;
+
+	(void)sigfillset(&all);
+	(void)sigprocmask(SIG_SETMASK, &all, NULL);
+	if (prctl(PR_SET_CHILD_SUBREAPER, 1) < 0)
+		die("become a subreaper", errno);
+	race->null_fd = open("/dev/null", O_RDWR | O_CLOEXEC);
+	race->shared = mmap(NULL, sizeof(*race->shared), PROT_READ | PROT_WRITE,
+			    MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	if (race->null_fd < 0 || race->shared == MAP_FAILED)
+		die("prepare", errno);
+}
+
+int main(int argc, char **argv)
+{
+	struct race race = { .seed = (unsigned long long)fence_now_us() };
+	int at = 1;
+	int64_t count;
+
+	if (argc > 3 && strcmp(argv[1], "-s") == 0) {
+		race.seed = strtoull(argv[2], NULL, 10);
+		at = 3;
+	}
+	race.random = race.seed * 2 + 1;
+	if (argc < at + 3 || fence_parse_number(argv[argc - 2], 1, 100000, &count) < 0) {
+		fprintf(stderr, "supervisor_race: see the top of its source\n");
+		return 2;
+	}
+	race.folder = argv[argc - 1];
+	prepare(&race);
+	if (strcmp(argv[at], "cancel") == 0 && argc == at + 3)
+		race_cancel(&race, (int)count);
+	else if (strcmp(argv[at], "kill") == 0 && argc == at + 4 && victims_of(argv[at + 1]) != 0)
+		race_kill(&race, victims_of(argv[at + 1]), (int)count);
+	else
+		die(argv[at], EINVAL);
+	if (race.faults > 0)
+		printf("%d faults, seed %llu\n", race.faults, race.seed);
+	return race.faults > 0 ? 1 : 0;
+}
