@@ -11,6 +11,7 @@ ask for the end (with two seconds of grace), SIGUSR1 makes it cancel through the
 release and terminate in one write, before anything can have started.
 """
 import fcntl
+import io
 import json
 import os
 import secrets
@@ -72,16 +73,17 @@ def create_marker(path, attempt, ready):
         "format": FORMAT,
         "attemptId": attempt,
         "supervisorPid": ready["pid"],
-        "supervisorStart": ready["start"],
+        "supervisorStart": ready.get("start"),
+        "supervisorId": ready.get("id"),
+        "bootId": ready.get("bootId"),
+        "pidNs": ready.get("pidNs"),
+        "host": ready.get("host"),
         "status": "active",
         "seq": 1,
         "by": "executor",
     }
-    if "id" in ready:
-        fields["supervisorId"] = ready["id"]
-    for name in ("bootId", "pidNs", "host"):
-        if name in ready:
-            fields[name] = ready[name]
+    # What the supervisor does not know of itself is left out.
+    fields = {name: value for name, value in fields.items() if value is not None}
     return put(path, fields, os.link)
 
 
@@ -157,19 +159,25 @@ class Attempt:
             self.control = ours.makefile("wb", buffering=0)
             self.events = ours.makefile("rb")
             self.close = lambda: ours.shutdown(socket.SHUT_WR)
+            self.stop_listening = lambda: ours.shutdown(socket.SHUT_RD)
         else:
             self.process = subprocess.Popen(
                 ["fence-supervisor", *words], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
                 bufsize=0,
             )
             self.control = self.process.stdin
-            self.events = os.fdopen(os.dup(self.process.stdout.fileno()), "rb")
+            self.events = io.BufferedReader(self.process.stdout)
             self.close = self.control.close
+            self.stop_listening = self.process.stdout.close
         self.ready = self.next_event()
 
     def next_event(self):
-        """The next thing that the supervisor says; None: it has ended."""
-        line = self.events.readline()
+        """The next thing that the supervisor says; None: it has ended. A socket is reset,
+        after the last event, when what we wrote was not read to the end."""
+        try:
+            line = self.events.readline()
+        except ConnectionResetError:
+            return None
         return json.loads(line) if line else None
 
     def say(self, *lines):
