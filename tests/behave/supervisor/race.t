@@ -10,7 +10,7 @@ cp "$T/.ok" "$T/said"
 note "$(cat "$T/said")"
 # Moments that are all of one kind would prove little.
 for phase in "before the start" "while it ran" "while it ended" "too late"; do
-	n=$(sed -n "s/.*$phase \([0-9]*\).*/\1/p" "$T/.ok")
+	n=$(sed -n "s/.*$phase \([0-9]*\).*/\1/p" "$T/said")
 	ok "some of them $phase" test "${n:-0}" -gt 0
 done
 done_testing

@@ -20,7 +20,7 @@ is "a command that ends by itself" "$(watched own -- sh -c 'exit 3')" "1 active 
 2 active group-runner group -
 3 terminating supervisor group -
 4 terminated supervisor group exited"
-is "one that leaves something" "$(watched own -- sh -c 'sleep 1000 &')" "1 active supervisor - -
+is "one that leaves something" "$(watched own -q -- sh -c 'sleep 1000 &')" "1 active supervisor - -
 2 active group-runner group -
 3 terminating group-runner group -
 4 terminated supervisor group exited"
