@@ -9,6 +9,9 @@
  *   run_swarm deaf-daemons COUNT FILE     the same, ignoring TERM
  *   run_swarm threads FILE           a child that was forked by a second thread, which
  *                                    waits for ever
+ *   run_swarm from-thread FILE COMMAND... COMMAND, started by a second thread, which
+ *                                    ends; FILE appears once it has; then COMMAND is
+ *                                    waited for and its exit status handed back
  *
  * All chains together make at most HOPS_TOTAL processes: even when nobody reaps them
  * they stay well below the machine's limit of pids, and a test that fails does not
@@ -21,6 +24,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -102,6 +106,38 @@ static void *fork_in_thread(void *path)
 	return NULL;
 }
 
+struct start {
+	char **argv;
+	pid_t pid;
+};
+
+static void *start_in_thread(void *arg)
+{
+	struct start *start = arg;
+
+	start->pid = fork();
+	if (start->pid == 0) {
+		(void)execvp(start->argv[0], start->argv);
+		_exit(127);
+	}
+	return NULL;
+}
+
+static int run_from_thread(const char *path, char **argv)
+{
+	struct start start = { .argv = argv };
+	pthread_t thread;
+	int status;
+
+	if (pthread_create(&thread, NULL, start_in_thread, &start) != 0 ||
+	    pthread_join(thread, NULL) != 0 || start.pid < 0)
+		return 125;
+	touch(path);
+	if (waitpid(start.pid, &status, 0) < 0)
+		return 125;
+	return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+}
+
 int main(int argc, char **argv)
 {
 	int count = argc > 2 ? (int)strtol(argv[2], NULL, 10) : 0;
@@ -112,6 +148,8 @@ int main(int argc, char **argv)
 			return 1;
 		wait_for_ever();
 	}
+	if (argc > 3 && strcmp(argv[1], "from-thread") == 0)
+		return run_from_thread(argv[2], argv + 3);
 	if (argc != 4)
 		return 2;
 	if (strcmp(argv[1], "deaf-daemons") == 0)
