@@ -32,7 +32,7 @@ is "and ended" "$status $(jq -r '"\(.status) \(.result.cause)"' "$m")" "143 canc
 rm "$m"
 
 # While it ends.
-start --grace 10s -- sh -c "trap 'await -t 5 file $T/go; exit 5' TERM; echo up >$T/up; while :; do sleep 1000 & wait; done"
+start --grace 10s -- sh -c "trap 'await -t 5 file $T/go; exit 5' TERM; echo up >$T/up; $waiting"
 kill -TERM $supervisor
 ok "it is terminating" fence-marker wait "$m" --status terminating --timeout 5s
 ok "it is cancelled then" fence-marker cancel "$m"

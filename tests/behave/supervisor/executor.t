@@ -44,7 +44,7 @@ ok "it never ran" test ! -e "$T/ran"
 
 # Whoever asks for the end and goes has asked once: the command has its grace.
 slow="trap 'await -t 0.3 file $T/none; echo done >$T/done; exit 9' TERM
-	echo up >$T/up; while :; do sleep 1000 & wait; done"
+	echo up >$T/up; $waiting"
 leaves() { # HOW NAME CAUSE
 	rm -f "$T/done"
 	speak -- sh -c "$slow"

@@ -46,7 +46,7 @@ ended
 is "asked twice it is KILL at once" "$status $(outcome)" \
 	"137 terminated supervisor terminate-request reaped-kill"
 for sig in INT HUP QUIT TERM; do
-	start -- sh -c "trap 'exit 5' $sig; echo up >$T/up; while :; do sleep 1000 & wait; done"
+	start -- sh -c "trap 'exit 5' $sig; echo up >$T/up; $waiting"
 	kill -$sig $supervisor
 	ended
 	is "$sig is passed on as it is" "$status $(field .result.cause)" "5 supervisor-signal"

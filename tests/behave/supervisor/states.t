@@ -68,7 +68,7 @@ is "and it cannot be set from outside" "$(own --env FENCE_SUPERVISOR=x -- printe
 	"$(stamp_of "$m")"
 
 # Terminating is there before the first signal is.
-trapping="trap 'cat $m >$T/seen; exit 5' TERM; echo up >$T/up; while :; do sleep 1000 & wait; done"
+trapping="trap 'cat $m >$T/seen; exit 5' TERM; echo up >$T/up; $waiting"
 seen() {
 	jq -r '"\(.status) \(.by) \(has("result"))"' "$T/seen"
 }
@@ -84,7 +84,7 @@ is "its status is the command's own" $status 5
 is "why is in the result" "$(outcome)" "terminated supervisor supervisor-signal reaped-term"
 own -q --timeout 100ms -- sh -c "$trapping"
 is "so at a time-out" "$(seen)" "terminating group-runner false"
-own -q -- sh -c "(trap 'cat $m >$T/seen; exit 5' TERM; echo up >$T/left; while :; do sleep 1000 & wait; done) &
+own -q -- sh -c "(trap 'cat $m >$T/seen; exit 5' TERM; echo up >$T/left; $waiting) &
 	await file $T/left" 2>/dev/null
 is "so for what was left behind" "$(seen)" "terminating group-runner false"
 speak -- sh -c "$trapping"

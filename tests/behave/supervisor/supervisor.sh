@@ -8,6 +8,10 @@ mkfifo "$T/in" "$T/never"
 later sh -c 'for pid in $(cat "$0"); do kill -KILL "$pid"; done 2>/dev/null' "$T/pids"
 : >"$T/pids"
 
+# How a shell waits for a signal without a child: one that is just being forked when TERM
+# comes may lose it.
+waiting="exec 9<>$T/never; while :; do read -r line <&9; done"
+
 # own OPTIONS... -- COMMAND...: in the foreground
 own() {
 	fence-supervisor --create --attempt a --marker "$m" "$@"
