@@ -117,23 +117,23 @@ static const struct fresh {
 };
 #define FRESH_COUNT (sizeof(fresh_fields) / sizeof(fresh_fields[0]))
 
-/* The row that replaces an old member of this name, or NULL: it stays, as does what
- * another format means by the name of a field of ours. */
-static const struct fresh *fresh_for(const struct fence_json *key, const struct fence_json *value,
-				     const struct fence_marker_news *news)
+static size_t fresh_of(const struct fence_json *key)
 {
-	for (size_t i = 0; i < FRESH_COUNT; i++) {
-		const struct fresh *field = &fresh_fields[i];
+	size_t i = 0;
 
-		if (!fence_json_string_is(key, field->name))
-			continue;
-		if ((field->when == WITH_GROUP && !news->group) ||
-		    (field->when == WITH_RESULT && !news->result) ||
-		    (field->when == OUR_FORMAT && !fence_marker_is_field(key, value)))
-			return NULL;
-		return field;
-	}
-	return NULL;
+	while (i < FRESH_COUNT && !fence_json_string_is(key, fresh_fields[i].name))
+		i++;
+	return i;
+}
+
+/* Whether an old member of this name stays as it is; so does what another format means by
+ * the name of a field of ours. */
+static bool is_kept(const struct fresh *field, const struct fence_json *key,
+		    const struct fence_json *value, const struct fence_marker_news *news)
+{
+	return (field->when == WITH_GROUP && !news->group) ||
+	       (field->when == WITH_RESULT && !news->result) ||
+	       (field->when == OUR_FORMAT && !fence_marker_is_field(key, value));
 }
 
 static bool is_added(const struct fresh *field, enum fence_marker_format format,
@@ -156,23 +156,25 @@ static bool is_added(const struct fresh *field, enum fence_marker_format format,
 static void compose(struct fence_jsonw *w, const struct fence_json *old,
 		    enum fence_marker_format format, const struct fence_marker_news *news)
 {
-	struct fence_json key, value, there;
+	bool there[FRESH_COUNT] = { false };
+	struct fence_json key, value;
 	struct fence_json_iter iter;
 
 	fence_jsonw_open(w, NULL, '{');
 	fence_json_iter_init(&iter, old);
 	while (fence_json_next(&iter, &key, &value)) {
-		const struct fresh *field = fresh_for(&key, &value, news);
+		size_t i = fresh_of(&key);
 
-		if (field)
-			field->write(w, field->name, news);
+		if (i < FRESH_COUNT)
+			there[i] = true;
+		if (i < FRESH_COUNT && !is_kept(&fresh_fields[i], &key, &value, news))
+			fresh_fields[i].write(w, fresh_fields[i].name, news);
 		else
 			fence_jsonw_raw(w, NULL, key.at,
 					(size_t)(value.at + value.size_bytes - key.at));
 	}
 	for (size_t i = 0; i < FRESH_COUNT; i++)
-		if (is_added(&fresh_fields[i], format, news) &&
-		    fence_json_member(old, fresh_fields[i].name, &there) < 0)
+		if (!there[i] && is_added(&fresh_fields[i], format, news))
 			fresh_fields[i].write(w, fresh_fields[i].name, news);
 	fence_jsonw_close(w, '}');
 }

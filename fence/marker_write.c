@@ -219,6 +219,17 @@ struct draft {
 	struct fence_marker marker;
 };
 
+static void write_hex(const uint8_t *bytes, size_t count, char *ret)
+{
+	static const char digits[] = "0123456789abcdef";
+
+	for (size_t i = 0; i < count; i++) {
+		*ret++ = digits[bytes[i] >> 4];
+		*ret++ = digits[bytes[i] & 15];
+	}
+	*ret = '\0';
+}
+
 static int random_hex(size_t bytes, char *ret)
 {
 	uint8_t random[16];
@@ -229,8 +240,7 @@ static int random_hex(size_t bytes, char *ret)
 	} while (got < 0 && errno == EINTR);
 	if (got != (ssize_t)bytes)
 		return got < 0 ? -errno : -EIO;
-	for (size_t i = 0; i < bytes; i++)
-		(void)snprintf(ret + 2 * i, 3, "%02x", random[i]);
+	write_hex(random, bytes, ret);
 	return 0;
 }
 
@@ -297,6 +307,7 @@ static void read_handle(int fd, char ret[FENCE_MARKER_HANDLE_BYTES])
 		struct file_handle handle;
 		uint8_t room[sizeof(struct file_handle) + MAX_HANDLE_SZ];
 	} u = { .handle = { .handle_bytes = MAX_HANDLE_SZ } };
+	uint8_t type;
 	int mount_id;
 
 	ret[0] = '\0';
@@ -305,10 +316,9 @@ static void read_handle(int fd, char ret[FENCE_MARKER_HANDLE_BYTES])
 	if (u.handle.handle_type < 0 || u.handle.handle_type > UINT8_MAX ||
 	    2 + 2 * u.handle.handle_bytes >= FENCE_MARKER_HANDLE_BYTES)
 		return;
-	(void)snprintf(ret, 3, "%02x", (unsigned int)u.handle.handle_type);
-	for (unsigned int i = 0; i < u.handle.handle_bytes; i++)
-		(void)snprintf(ret + 2 + 2 * (size_t)i, 3, "%02x",
-			       u.room[sizeof(struct file_handle) + i]);
+	type = (uint8_t)u.handle.handle_type;
+	write_hex(&type, 1, ret);
+	write_hex(u.room + sizeof(struct file_handle), u.handle.handle_bytes, ret + 2);
 }
 
 static int place_of(const struct draft *draft, struct fence_marker_place *ret,
