@@ -131,6 +131,8 @@ bool fence_json_string_is(const struct fence_json *value, const char *text)
 	at = value->at + 1;
 	end = value->at + value->size_bytes - 1;
 	/* Names of members seldom have escapes, and are compared again and again. */
+	if (at < end && *at != '\\' && *at != *text)
+		return false;
 	if (!memchr(at, '\\', (size_t)(end - at)))
 		return strlen(text) == (size_t)(end - at) &&
 		       memcmp(text, at, (size_t)(end - at)) == 0;
