@@ -32,6 +32,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -525,7 +526,8 @@ static void rehearse(struct round *round, struct trace *trace)
 /* The reader's, in memory of both. */
 struct seen {
 	volatile bool stop;
-	uint64_t looks, states, absent, torn;
+	volatile uint64_t looks;
+	uint64_t states, absent, torn;
 	char last[FENCE_MARKER_NONCE_BYTES];
 	char rule[32];
 };
@@ -558,11 +560,21 @@ static struct seen *start_reader(const char *path, pid_t *ret_pid)
 	_exit(0);
 }
 
+/* Until it has looked at what is there now. */
+static void await_reader(const struct seen *seen, pid_t reader)
+{
+	uint64_t looks = seen->looks;
+
+	while (seen->looks < looks + 2 && kill(reader, 0) == 0)
+		(void)sched_yield();
+}
+
 struct count {
 	unsigned int rounds, old, new, torn, left, littered, survived;
 };
 
-static void kill_once(struct round *round, struct trace *trace, struct count *count)
+static void kill_once(struct round *round, struct trace *trace, const struct seen *seen,
+		      pid_t reader, struct count *count)
 {
 	struct fence_marker marker;
 	enum fence_marker_rule rule;
@@ -576,6 +588,7 @@ static void kill_once(struct round *round, struct trace *trace, struct count *co
 		return;
 	}
 	count->rounds++;
+	await_reader(seen, reader);
 	there = look(round->path, &marker, &rule);
 	if (is_old(round, there, &marker)) {
 		count->old++;
@@ -619,12 +632,12 @@ static int run_kill(struct round *round)
 	seen = start_reader(round->path, &reader);
 	for (unsigned int at = first; at < calls; at++) {
 		trace = (struct trace){ .at = at, .how = KILL_BEFORE };
-		kill_once(round, &trace, &count);
+		kill_once(round, &trace, seen, reader, &count);
 		/* Nothing comes after exit_group. */
 		if (is_slow || at + 1 == calls)
 			continue;
 		trace = (struct trace){ .at = at, .how = KILL_AFTER };
-		kill_once(round, &trace, &count);
+		kill_once(round, &trace, seen, reader, &count);
 	}
 	seen->stop = true;
 	(void)waitpid(reader, NULL, 0);
