@@ -17,9 +17,12 @@ begin() {
 	exec 3>&- 4<&-
 	rm -f "$T/in" "$T/news"
 	mkfifo "$T/in" "$T/news"
-	marker_attempt run "$@" <"$T/in" >"$T/news" 2>"$T/begin-err" &
-	exec 3>"$T/in" 4<"$T/news"
-	read -r supervisor group <&4 || note "$(cat "$T/begin-err")"
+	# Both ends, so that opening waits for nobody.
+	exec 3<>"$T/in" 4<>"$T/news"
+	marker_attempt run "$@" <"$T/in" >"$T/news" 2>"$T/begin-err" 3>&- 4<&- &
+	exec 3>"$T/in"
+	read -r supervisor group <&4
+	[ "$supervisor" != 0 ] || note "$(cat "$T/begin-err")"
 	echo "$supervisor" >>"$T/pids"
 }
 publish() {

@@ -3,10 +3,9 @@
  *
  *   marker_attempt run PATH ATTEMPT [OPTION...] [-- COMMAND...]
  *       makes the marker, names itself its supervisor, starts the command in a session
- *       of its own, publishes its group and prints "SUPERVISOR GROUP" (0: none). Then
- *       it publishes what its input says, a line each: STATUS [CAUSE REAP SURVIVORS],
- *       answers "published" or what failed, and ends with its input. It never signals
- *       anybody. Options:
+ *       of its own, publishes its group and prints "SUPERVISOR GROUP" (0: none; "0 0": it failed).
+ * Then it publishes what its input says, a line each: STATUS [CAUSE REAP SURVIVORS], answers
+ * "published" or what failed, and ends with its input. It never signals anybody. Options:
  *         --own        takes byte 1 of the lock
  *         --blocked    blocks all signals, so that those that come stay pending
  *         --no-stamp   the command's environment does not name the supervisor
@@ -164,8 +163,10 @@ static int serve(struct run *run)
 	if (fence_marker_writer_open(run->path, &run->writer, &err) < 0 ||
 	    (run->own && fence_attempt_own(&run->writer, NULL, &err) < 0) ||
 	    fence_marker_create(&run->writer, &birth, &run->marker, &made, &err) < 0 ||
-	    start(run, &group, &err) < 0)
+	    start(run, &group, &err) < 0) {
+		printf("0 0\n");
 		return give_up("run", &err);
+	}
 	printf("%d %d\n", (int)getpid(), (int)group);
 	(void)fflush(stdout);
 	while (fgets(line, sizeof(line), stdin))
