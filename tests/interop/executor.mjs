@@ -145,9 +145,14 @@ export class Attempt {
 		this.ended = new Promise((resolve) => this.process.on('close', resolve));
 	}
 
-	// The next thing that the supervisor says; undefined: it has ended.
+	// The next thing that the supervisor says; undefined: it has ended. One socket for both
+	// directions breaks when we write to a supervisor that is ending: it is reset, or Node
+	// gives it up, and then its last event may be lost. The marker has it all the same.
 	async nextEvent() {
-		const { value } = await this.lines.next();
+		const { value } = await this.lines.next().catch((error) => {
+			if (error.code === 'ECONNRESET' || error.code === 'EPIPE') return {};
+			throw error;
+		});
 		return value === undefined ? undefined : JSON.parse(value);
 	}
 

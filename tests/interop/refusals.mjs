@@ -1,5 +1,7 @@
 // Everything that an executor can get wrong before the start, from Node: one attempt for
 // each fault in FOLDER. Prints a line for each: FAULT REASON EXIT-STATUS ran|idle.
+//
+//   node refusals.mjs FOLDER pipe|socket
 import fs from 'node:fs';
 
 import { Attempt, cancelMarker, createMarker, release } from './executor.mjs';
@@ -50,12 +52,12 @@ const faults = {
 	'terminate-first': raw('{"terminate":{}}\nRELEASE\n'),
 };
 
-async function attempt(folder, fault) {
+async function attempt(folder, way, fault) {
 	const path = `${folder}/${fault}.json`;
 	const witness = `${folder}/${fault}.ran`;
 	const words = ['--attempt', 'a.1', '--marker', path];
 	if (fault === 'release-timeout') words.push('--release-timeout', '100ms');
-	const supervised = new Attempt([...words, '--', 'touch', witness]);
+	const supervised = new Attempt([...words, '--', 'touch', witness], way === 'socket');
 	const name = fault === 'other-attempt' ? 'a.2' : 'a.1';
 	let last = await supervised.nextEvent();
 	faults[fault](supervised, path, createMarker(path, name, last));
@@ -65,4 +67,4 @@ async function attempt(folder, fault) {
 	fs.writeSync(1, `${fault} ${last.reason ?? last.event} ${status} ${ran}\n`);
 }
 
-for (const fault of Object.keys(faults)) await attempt(process.argv[2], fault);
+for (const fault of Object.keys(faults)) await attempt(...process.argv.slice(2), fault);

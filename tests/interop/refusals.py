@@ -1,5 +1,8 @@
 """Everything that an executor can get wrong before the start, from Python: one attempt
-for each fault in FOLDER. Prints a line for each: FAULT REASON EXIT-STATUS ran|idle."""
+for each fault in FOLDER. Prints a line for each: FAULT REASON EXIT-STATUS ran|idle.
+
+  refusals.py FOLDER pipe|socket
+"""
 import json
 import os
 import shutil
@@ -71,20 +74,19 @@ FAULTS = {
 }
 
 
-def attempt(folder, fault):
+def attempt(folder, way, fault):
     path = f"{folder}/{fault}.json"
     witness = f"{folder}/{fault}.ran"
     words = ["--attempt", "a.1", "--marker", path]
     if fault == "release-timeout":
         words += ["--release-timeout", "100ms"]
-    supervised = Attempt(words + ["--", "touch", witness])
+    supervised = Attempt(words + ["--", "touch", witness], way == "socket")
     name = "a.2" if fault == "other-attempt" else "a.1"
     FAULTS[fault](supervised, path, create_marker(path, name, supervised.ready))
     event = supervised.ready
     last = event
     while event := supervised.next_event():
         last = event
-    supervised.close()
     status = supervised.process.wait()
     reason = last.get("reason", last["event"])
     print(fault, reason, status, "ran" if os.path.exists(witness) else "idle", flush=True)
@@ -92,4 +94,4 @@ def attempt(folder, fault):
 
 if __name__ == "__main__":
     for each in FAULTS:
-        attempt(sys.argv[1], each)
+        attempt(*sys.argv[1:], each)
