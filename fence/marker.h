@@ -224,9 +224,10 @@ struct fence_marker_birth {
 };
 
 /* Makes the marker, active, where no file of that name is; as durable as asked when it returns
- * 0. -EEXIST: there is one; -EAGAIN: the lock was not to be had in time; -ESRCH: no
- * such process; others. Nothing is left behind then. -EIO with `*ret_made` set: it
- * was made but is not known to be durable. */
+ * 0. -EEXIST: there is one (with over_ended the words say which attempt's, or why it is
+ * none); -EAGAIN: the lock was not to be had in time; -ESRCH: no such process; others.
+ * Nothing is left behind then. An error with `*ret_made` set: it was made but is not
+ * known to be durable. */
 int fence_marker_create(struct fence_marker_writer *writer, const struct fence_marker_birth *birth,
 			struct fence_marker *ret, bool *ret_made, struct fence_err *err);
 
@@ -255,7 +256,8 @@ enum fence_marker_answer {
  * with words: with NOT_REPLACED -EBADMSG (no authentic marker), -ESTALE (not the
  * approved one any more), -EPERM (that status cannot follow), -EFBIG (would not fit
  * 1024 bytes: never cut), -EAGAIN (busy), or what failed; with NOT_DURABLE what the
- * directory's sync said. `ret` (may be NULL) is the new state unless NOT_REPLACED. */
+ * directory's sync said, or a rename that failed and was done nevertheless (a network
+ * file system may lose the reply). `ret` (may be NULL) is the new state unless NOT_REPLACED. */
 int fence_marker_replace(struct fence_marker_writer *writer,
 			 const struct fence_marker_change *change, struct fence_marker *ret,
 			 enum fence_marker_answer *ret_answer, struct fence_err *err);
