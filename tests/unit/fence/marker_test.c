@@ -205,6 +205,111 @@ static void a_marker_is_never_created_over_a_file(void **state)
 	assert_string_equal(marker.text, before.text);
 }
 
+/* The attempt-1 of create(), ended or cancelled as told. */
+static void end_attempt(struct fixture *f, enum fence_marker_status status, int survivors)
+{
+	const struct fence_marker_result result = { FENCE_CAUSE_CANCELLED, -1, 9, FENCE_REAP_KILL,
+						    (unsigned int)survivors };
+	struct fence_marker marker = authentic(f->path);
+	struct fence_marker_approved approved = { .supervisor_pid = getpid(),
+						  .place = marker.place };
+	const struct fence_marker_change change = { .attempt_id = "attempt-1",
+						    .approved = &approved,
+						    .status = status,
+						    .result = survivors >= 0 ? &result : NULL };
+	struct fence_marker_writer writer;
+	enum fence_marker_answer answer;
+	struct fence_err err = { 0 };
+
+	assert_int_equal(fence_marker_writer_open(f->path, &writer, &err), 0);
+	if (fence_marker_replace(&writer, &change, NULL, &answer, &err) < 0)
+		fail_msg("%s: %s", err.what, err.why);
+	fence_marker_writer_close(&writer);
+}
+
+static int create_over(struct fixture *f, enum fence_marker_format format, struct fence_marker *ret,
+		       struct fence_err *err)
+{
+	const struct fence_marker_birth birth = { .format = format,
+						  .attempt_id = "attempt-2",
+						  .supervisor_pid = getpid(),
+						  .by = FENCE_MARKER_BY_SUPERVISOR,
+						  .over_ended = true };
+	struct fence_marker_writer writer;
+	bool made = false;
+	int rc;
+
+	assert_int_equal(fence_marker_writer_open(f->path, &writer, err), 0);
+	rc = fence_marker_create(&writer, &birth, ret, &made, err);
+	assert_int_equal(made, rc == 0);
+	fence_marker_writer_close(&writer);
+	return rc;
+}
+
+static void a_marker_is_created_over_one_that_has_ended(void **state)
+{
+	struct fixture *f = *state;
+	struct fence_marker marker;
+	struct fence_err err;
+
+	create(f, FENCE_MARKER_V1, &marker);
+	end_attempt(f, FENCE_MARKER_TERMINATING, -1);
+	end_attempt(f, FENCE_MARKER_TERMINATED, 0);
+	assert_int_equal(create_over(f, FENCE_MARKER_V1, &marker, &err), 0);
+	assert_string_equal(authentic(f->path).text, marker.text);
+	assert_string_equal(marker.attempt_id, "attempt-2");
+	assert_int_equal(marker.status, FENCE_MARKER_ACTIVE);
+	assert_int_equal(marker.seq, 4); /* after created, terminating, terminated */
+	assert_false(marker.has_result);
+	assert_int_equal(empty_dir(f->dir), 2);
+}
+
+static void so_it_is_over_one_that_was_cancelled_and_is_done(void **state)
+{
+	struct fixture *f = *state;
+	struct fence_marker marker;
+	struct fence_err err;
+
+	create(f, FENCE_MARKER_V1, &marker);
+	end_attempt(f, FENCE_MARKER_CANCELLED, -1);
+	assert_int_equal(create_over(f, FENCE_MARKER_V1, &marker, &err), -EEXIST);
+	end_attempt(f, FENCE_MARKER_CANCELLED, 1);
+	assert_int_equal(create_over(f, FENCE_MARKER_V1, &marker, &err), -EEXIST);
+	end_attempt(f, FENCE_MARKER_CANCELLED, 0);
+	assert_int_equal(create_over(f, FENCE_MARKER_V1, &marker, &err), 0);
+}
+
+static void a_marker_whose_attempt_may_run_is_not_created_over(void **state)
+{
+	struct fixture *f = *state;
+	struct fence_marker before, marker;
+	struct fence_err err;
+
+	create(f, FENCE_MARKER_V1, &before);
+	assert_int_equal(create_over(f, FENCE_MARKER_V1, &marker, &err), -EEXIST);
+	assert_non_null(strstr(err.what, "attempt attempt-1 is active"));
+	assert_string_equal(authentic(f->path).text, before.text);
+	end_attempt(f, FENCE_MARKER_TERMINATING, -1);
+	assert_int_equal(create_over(f, FENCE_MARKER_V1, &marker, &err), -EEXIST);
+	assert_non_null(strstr(err.what, "attempt attempt-1 is terminating"));
+}
+
+static void nor_is_what_is_no_marker_of_that_format(void **state)
+{
+	struct fixture *f = *state;
+	struct fence_marker marker;
+	struct fence_err err;
+
+	create(f, FENCE_MARKER_V1, &marker);
+	end_attempt(f, FENCE_MARKER_TERMINATING, -1);
+	end_attempt(f, FENCE_MARKER_TERMINATED, 0);
+	assert_int_equal(create_over(f, FENCE_MARKER_COCKPIT_V1, &marker, &err), -EEXIST);
+	assert_non_null(strstr(err.what, "no authentic cockpit-executor/v1"));
+	assert_int_equal(truncate(f->path, 7), 0);
+	assert_int_equal(create_over(f, FENCE_MARKER_V1, &marker, &err), -EEXIST);
+	assert_non_null(strstr(err.what, "no authentic fence-marker/v1"));
+}
+
 static void a_supervisor_that_does_not_run_gets_no_marker(void **state)
 {
 	struct fixture *f = *state;
@@ -955,6 +1060,10 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(what_was_created_is_read),
 		TEST(a_marker_is_never_created_over_a_file),
+		TEST(a_marker_is_created_over_one_that_has_ended),
+		TEST(so_it_is_over_one_that_was_cancelled_and_is_done),
+		TEST(a_marker_whose_attempt_may_run_is_not_created_over),
+		TEST(nor_is_what_is_no_marker_of_that_format),
 		TEST(a_supervisor_that_does_not_run_gets_no_marker),
 		TEST(a_copy_is_no_marker),
 		TEST(a_marker_in_another_folder_is_none),
