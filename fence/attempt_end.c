@@ -35,10 +35,11 @@ static bool signal_group(const struct fence_left_traces *traces, int sig)
 	       fence_pidfd_signal(traces->group_pidfd, sig, PIDFD_SIGNAL_PROCESS_GROUP) == 0;
 }
 
-static void signal_all(const struct fence_left_traces *traces, const struct fence_left_list *list,
+/* Returns whether anybody got it. */
+static bool signal_all(const struct fence_left_traces *traces, const struct fence_left_list *list,
 		       int sig)
 {
-	bool group_done = signal_group(traces, sig);
+	bool group_done = signal_group(traces, sig), sent = group_done;
 
 	for (size_t i = 0; i < list->count; i++) {
 		const struct fence_left *left = &list->items[i];
@@ -47,19 +48,19 @@ static void signal_all(const struct fence_left_traces *traces, const struct fenc
 		    (left->proof == FENCE_LEFT_GROUP && group_done))
 			continue;
 		/* Who may not be signalled, or has gone, shows in the next look. */
-		(void)fence_pidfd_signal(left->pidfd, sig, 0);
+		sent |= fence_pidfd_signal(left->pidfd, sig, 0) == 0;
 	}
+	return sent;
 }
 
-static void kill_cgroup(const struct fence_left_traces *traces)
+/* One by one otherwise. */
+static bool kill_cgroup(const struct fence_left_traces *traces)
 {
 	owned_fd fd = -1;
 
-	if (traces->cgroup_fd < 0)
-		return;
-	fd = openat(traces->cgroup_fd, "cgroup.kill", O_WRONLY | O_CLOEXEC);
-	if (fd >= 0)
-		(void)fence_write_full(fd, "1", 1); /* one by one otherwise */
+	if (traces->cgroup_fd >= 0)
+		fd = openat(traces->cgroup_fd, "cgroup.kill", O_WRONLY | O_CLOEXEC);
+	return fd >= 0 && fence_write_full(fd, "1", 1) == 0;
 }
 
 /* Until all that is proven has ended, or the moment has come. */
@@ -119,8 +120,8 @@ static int ask(struct ending *e, int64_t stop_at_ms)
 	int rc = look(e);
 
 	while (rc > 0 && fence_now_ms() < stop_at_ms) {
-		signal_all(e->traces, &e->list, SIGTERM);
-		signal_all(e->traces, &e->list, SIGCONT);
+		(void)signal_all(e->traces, &e->list, SIGTERM);
+		(void)signal_all(e->traces, &e->list, SIGCONT);
 		e->ret->term_sent = true;
 		rc = wait_for_all(&e->list, stop_at_ms);
 		if (rc < 0)
@@ -133,15 +134,21 @@ static int ask(struct ending *e, int64_t stop_at_ms)
 static int force(struct ending *e)
 {
 	int64_t stop_at_ms = fence_now_ms() + KILL_MS;
-	int rc = (int)e->ret->survivors;
+	int rc = (int)e->ret->survivors, idle_rounds = 0;
 
-	for (int round = 0; rc > 0 && round < KILL_ROUNDS && fence_now_ms() < stop_at_ms; round++) {
+	/* Who may not be signalled once may not be twice: then there is nothing to wait for. */
+	for (int round = 0;
+	     rc > 0 && idle_rounds < 2 && round < KILL_ROUNDS && fence_now_ms() < stop_at_ms;
+	     round++) {
 		int64_t round_at_ms = fence_now_ms() + KILL_ROUND_MS;
+		bool sent = kill_cgroup(e->traces);
 
-		kill_cgroup(e->traces);
-		signal_all(e->traces, &e->list, SIGKILL);
-		e->ret->kill_sent = true;
-		rc = wait_for_all(&e->list, round_at_ms < stop_at_ms ? round_at_ms : stop_at_ms);
+		sent |= signal_all(e->traces, &e->list, SIGKILL);
+		idle_rounds = sent ? 0 : idle_rounds + 1;
+		e->ret->kill_sent |= idle_rounds == 0;
+		if (idle_rounds == 0)
+			rc = wait_for_all(&e->list,
+					  round_at_ms < stop_at_ms ? round_at_ms : stop_at_ms);
 		if (rc < 0)
 			return fence_fail(e->err, rc, "wait for what is left");
 		rc = look(e);

@@ -149,6 +149,22 @@ exits "once it has gone by itself the end is published" 0 \
 is "by a foreign marker too" "$(jq -r .status "$m")" terminated
 rm "$m"
 
+# --- not permitted ---------------------------------------------------------------------------------
+if [ $ROOT = yes ]; then
+	mkdir "$T/nobody"
+	chown 65534 "$T/nobody"
+	begin "$T/nobody/m" a -- sleep "$W"
+	chown 65534 "$T/nobody/m" "$T/nobody/m.lock"
+	die
+	exits "what may not be signalled survives" 1 setpriv --reuid=65534 --regid=65534 --clear-groups \
+		"$BIN/fence-marker" repair "$T/nobody/m" --apply --grace 50ms --json
+	is "which is told" "$(jq -r '[.outcome, (.survivors | tostring)] | join(" ")' "$T/out")" "survived 1"
+	is "and published" "$(jq -r '[.status, .result.reap, (.result.survivors | tostring)] | join(" ")' "$T/nobody/m")" \
+		"terminating survived 1"
+	exits "who may end it can repair it then" 0 fence-marker repair "$T/nobody/m" --apply
+	is "to the end" "$(sleepers) $(jq -r .status "$T/nobody/m")" "0 terminated"
+fi
+
 # --- at the same time --------------------------------------------------------------------------
 begin "$m" a
 die
