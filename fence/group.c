@@ -42,6 +42,7 @@ void fence_group_plan_init(struct fence_group_plan *plan)
 		.grace_ms = 5000,
 		.term_scope = FENCE_TERM_GROUP,
 		.leftover = FENCE_LEFTOVER_KILL,
+		.contain = FENCE_GROUP_SUBREAPER,
 		.tee_fd = { -1, -1 },
 		.log_fd = -1,
 		.drain_idle_ms = 200,
@@ -91,6 +92,7 @@ static int map_shared(const struct fence_group_plan *plan, struct fence_group *g
 	group->shared_bytes = size;
 	group->shared->result.term_at_ms = -1;
 	group->shared->result.kill_at_ms = -1;
+	group->shared->contain = FENCE_CONTAIN_SUBREAPER;
 	group->shared->facts.own_group = plan->spawn.session != FENCE_SPAWN_INHERIT;
 	for (int i = 0; i < 2; i++) {
 		fence_tail_init(&group->shared->tails[i], ring_bytes);
@@ -172,6 +174,7 @@ static int take_orphan(pid_t pid, void *arg)
 		return 0;
 	}
 	fence_group_account(shared, &usage);
+	shared->ended_count += shared->announced && pid != shared->init;
 	if (pid == shared->pid) {
 		shared->facts.exit = how;
 		shared->facts.exit_known = true;
@@ -202,6 +205,16 @@ static void list_survivors(struct fence_group_result *result, const struct orpha
 		result->survivor_pids[i] = orphans->pids[i];
 }
 
+/* The monitor's cgroup has gone, or goes now since nobody lives there. */
+static bool has_no_cgroup(struct fence_group_shared *shared)
+{
+	int rc = shared->cgroup_path[0] == '\0' ? 0 : fence_cgroup_remove(shared->cgroup_path);
+
+	if (rc != -EBUSY)
+		shared->cgroup_path[0] = '\0';
+	return rc != -EBUSY;
+}
+
 /* What the monitor owned has become ours. Our own children are listed completely,
  * since only we reap them; so an empty list, the spared ones left out, is as good
  * a proof as ECHILD, which other groups' monitors keep from coming. SIGCHLD may be
@@ -215,9 +228,12 @@ static void end_orphans(struct fence_group *group, const struct fence_spare *spa
 		orphans.left = 0;
 		if (fence_tree_children(take_orphan, &orphans) < 0)
 			orphans.left = 1;
-		if (orphans.left == 0 || fence_now_ms() >= stop_at_ms)
+		if ((orphans.left == 0 && has_no_cgroup(group->shared)) ||
+		    fence_now_ms() >= stop_at_ms)
 			break;
 		note_kill(group);
+		if (group->shared->cgroup_path[0] != '\0')
+			(void)fence_cgroup_kill_path(group->shared->cgroup_path);
 		(void)fence_tree_kill_children(spare);
 		(void)poll(NULL, 0, ORPHAN_LOOK_MS);
 	}

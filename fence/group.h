@@ -45,7 +45,9 @@ enum fence_group_news {
 
 struct fence_group_event {
 	enum fence_group_news news;
-	int64_t at_ms; /* after the start */
+	enum fence_contain contain; /* with STARTED: what is in force */
+	uint64_t cgroup_id;	    /* with STARTED: the group's own cgroup; 0: none */
+	int64_t at_ms;		    /* after the start */
 	enum fence_cause cause;
 	int sig;
 	unsigned int count;
@@ -61,6 +63,14 @@ enum fence_leftover {
 	FENCE_LEFTOVER_LEAVE, /* let it go: nothing is promised of it any more */
 };
 
+/* What makes the end certain (fence-run(1), CONTAINMENT). */
+enum fence_group_contain {
+	FENCE_GROUP_PIDNS,     /* a pid namespace: what is in it ends with its first process */
+	FENCE_GROUP_CGROUP,    /* a cgroup of its own, ended by one write */
+	FENCE_GROUP_SUBREAPER, /* the two stages being subreapers, alone */
+	FENCE_GROUP_BEST,      /* the first of these that works here */
+};
+
 struct fence_group_plan {
 	/* stdio[1], stdio[2] are ignored for captured streams; at most 64 keep_fds */
 	struct fence_spawn_plan spawn;
@@ -71,6 +81,7 @@ struct fence_group_plan {
 	int64_t grace_ms;	 /* between TERM and KILL; one for the whole ending */
 	enum fence_term_scope term_scope;
 	enum fence_leftover leftover;
+	enum fence_group_contain contain; /* one that is impossible here: nothing is started */
 
 	/* Output. With `capture` both streams go through pipes into bounded tails.
 	 * Each may be passed on: tee_fd[stream] (0: stdout, 1: stderr; -1: not), and
@@ -104,7 +115,8 @@ struct fence_group_plan {
 };
 
 /* Sane defaults: no time-outs, 5 s grace, group scope, leftovers killed, nothing
- * captured, stdio and directory inherited, drain 200 ms and 2 s, start time known. */
+ * captured, stdio and directory inherited, no containment but subreapers, drain 200 ms and 2 s,
+ * start time known. */
 void fence_group_plan_init(struct fence_group_plan *plan);
 
 /* Which limit was reached, when the cause is a time-out. */
@@ -154,6 +166,12 @@ struct fence_group_result {
 	unsigned int leftover_count;
 	pid_t leftover_pids[FENCE_GROUP_PIDS];
 	char leftover_names[FENCE_GROUP_PIDS][16]; /* comm */
+	/* Reaped after our first signal that was to end something: the command, and what it
+	 * did not reap itself. Not known when the kernel alone ended a pid namespace, whose
+	 * monitor had been killed. */
+	bool ended_known;
+	unsigned int ended_count;
+
 	/* Outlived KILL (uninterruptible): never zero silently. */
 	unsigned int survivor_count;
 	pid_t survivor_pids[FENCE_GROUP_PIDS];
@@ -170,7 +188,11 @@ struct fence_group_result {
 	int64_t wall_us;
 	int64_t user_ms, system_ms; /* of the command and all that was reaped */
 	uint64_t peak_rss_bytes;    /* of the largest single process */
-	bool monitor_lost;	    /* the monitor died; the launcher ended the group */
+	/* Of all together, and how many the memory controller killed: with a cgroup, where
+	 * that controller is. */
+	bool memory_known;
+	uint64_t memory_kills, memory_peak_bytes;
+	bool monitor_lost; /* the monitor died; the launcher ended the group */
 };
 
 struct fence_group; /* the launcher's side */

@@ -114,7 +114,12 @@ void fence_group_conclude(struct fence_group_shared *shared)
 	result->cause = judgement.cause;
 	result->reap = judgement.reap;
 	result->killed_by = judgement.killed_by;
-	result->contain = FENCE_CONTAIN_SUBREAPER;
+	result->contain = shared->contain;
+	result->ended_known = shared->contain != FENCE_CONTAIN_PIDNS || !result->monitor_lost;
+	result->ended_count = shared->ended_count;
+	if (shared->announced)
+		result->ended_count += __atomic_load_n(&shared->init_reaped, __ATOMIC_ACQUIRE) -
+				       shared->init_reaped_before;
 	result->exit_known = shared->facts.exit_known;
 	result->exit = shared->facts.exit;
 	result->term_sent = shared->facts.term_sent;

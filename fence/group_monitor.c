@@ -33,6 +33,7 @@
 #define CPU_LOOK_MS   10    /* the grain of the kernel's account in /proc */
 #define REAP_AT_ONCE  128   /* then the time-outs have their turn */
 #define FLUSH_MS      5000  /* for a tee whose reader is slow, after the end */
+#define INIT_MS	      200   /* a pid namespace's init, to say whether others live there */
 #define DONE	      1	    /* what ends the loop */
 
 enum phase {
@@ -52,6 +53,7 @@ enum {
 	TIMER_KILL,
 	TIMER_REAP,
 	TIMER_CPU,
+	TIMER_INIT,
 	TIMERS,
 };
 
@@ -68,6 +70,9 @@ struct monitor {
 	int boot_fd; /* -1, or a clock that goes on in a suspended machine */
 	struct fence_watch boot_watch;
 	struct fence_tree tree;
+	struct fence_containment contain;
+	struct fence_watch contain_watch;
+	unsigned int init_reaped; /* when last looked at */
 	enum phase phase;
 	pid_t leader;
 	int leader_pidfd;
@@ -141,6 +146,7 @@ static void announce_ending(struct monitor *m)
 		return;
 	if (m->plan->ending != NULL)
 		m->plan->ending(m->plan->arg, cause);
+	m->shared->init_reaped_before = __atomic_load_n(&m->shared->init_reaped, __ATOMIC_ACQUIRE);
 	m->shared->announced = true;
 	tell(m, (struct fence_group_event){ .news = FENCE_GROUP_ENDING, .cause = cause });
 }
@@ -158,17 +164,19 @@ static void signal_group(const struct monitor *m, int sig)
 		(void)kill(m->facts->own_group ? -m->leader : m->leader, sig);
 }
 
+/* The init of a pid namespace is ours, and no part of the group. */
 static bool is_alive(const struct fence_proc_stat *proc, const void *arg)
 {
-	(void)arg;
-	return proc->state != 'Z' && proc->state != 'X';
+	const struct monitor *m = arg;
+
+	return proc->state != 'Z' && proc->state != 'X' && proc->pid != m->contain.init;
 }
 
 static bool is_alive_elsewhere(const struct fence_proc_stat *proc, const void *arg)
 {
 	const struct monitor *m = arg;
 
-	return is_alive(proc, NULL) && proc->group != m->leader;
+	return is_alive(proc, m) && proc->group != m->leader;
 }
 
 static unsigned int signal_tree(struct monitor *m, const int *sigs, size_t count,
@@ -254,12 +262,17 @@ static void term_rest(struct monitor *m)
 static void kill_round(struct monitor *m, bool whole_tree)
 {
 	static const int kill_only[] = { SIGKILL };
+	const struct fence_spare init = { .pids = &m->contain.init, .count = 1 };
 	int count;
 
+	if (whole_tree || !m->contain.kill_asked)
+		fence_contain_kill(&m->contain);
 	signal_group(m, SIGKILL);
 	if (whole_tree)
 		(void)signal_tree(m, kill_only, 1, NULL);
-	count = fence_tree_kill_children(NULL);
+	/* An init ends everybody in its namespace, and counts them; one that is slow or
+	 * stopped is ended itself, and all of them with it. */
+	count = fence_tree_kill_children(whole_tree ? NULL : &init);
 	m->round_children = count > 0 ? (unsigned int)count : 0;
 	m->round_reaped = 0;
 	m->timers[TIMER_KILL].at_ms = fence_now_ms() + KILL_AGAIN_MS;
@@ -356,6 +369,8 @@ static bool output_done(const struct monitor *m)
 static void command_exited(struct monitor *m)
 {
 	m->phase = DRAINING;
+	if (m->contain.init > 0)
+		m->timers[TIMER_INIT].at_ms = fence_now_ms() + INIT_MS;
 	clear_timer(m, TIMER_IDLE);
 	if (m->plan->leftover != FENCE_LEFTOVER_WAIT)
 		clear_limits(m);
@@ -375,7 +390,7 @@ static void record_leftover(struct monitor *m)
 		struct fence_proc_stat stat;
 		unsigned int at = result->leftover_count;
 
-		if (fence_proc_stat(m->tree.nodes[i].pid, &stat) < 0 || !is_alive(&stat, NULL))
+		if (fence_proc_stat(m->tree.nodes[i].pid, &stat) < 0 || !is_alive(&stat, m))
 			continue;
 		if (at < FENCE_GROUP_PIDS) {
 			result->leftover_pids[at] = stat.pid;
@@ -412,7 +427,7 @@ static void record_survivors(struct monitor *m)
 	for (size_t i = 0; i < m->tree.count; i++) {
 		struct fence_proc_stat stat;
 
-		if (fence_proc_stat(m->tree.nodes[i].pid, &stat) < 0 || !is_alive(&stat, NULL))
+		if (fence_proc_stat(m->tree.nodes[i].pid, &stat) < 0 || !is_alive(&stat, m))
 			continue;
 		if (result->survivor_count < FENCE_GROUP_PIDS)
 			result->survivor_pids[result->survivor_count] = stat.pid;
@@ -423,6 +438,13 @@ static void record_survivors(struct monitor *m)
 		result->survivor_count = 1;
 }
 
+/* The init of a pid namespace is our child, so its being there says nothing about others:
+ * it ends, or says that there are others, once it knows that the command is gone. */
+static bool init_decides(const struct monitor *m)
+{
+	return m->contain.init > 0 && !m->contain.init_decided;
+}
+
 /* Where things stand after an event. DONE when the run has ended. */
 static int advance(struct monitor *m)
 {
@@ -430,7 +452,7 @@ static int advance(struct monitor *m)
 		return DONE;
 	if (m->phase == RUNNING && m->leader_gone)
 		command_exited(m);
-	if (m->phase == DRAINING && output_done(m) && !m->empty)
+	if (m->phase == DRAINING && output_done(m) && !m->empty && !init_decides(m))
 		settle_leftover(m);
 	if (m->facts->left)
 		return DONE;
@@ -460,14 +482,19 @@ static void reap_dead(struct monitor *m)
 			break;
 		reaped++;
 		fence_group_account(m->shared, &usage);
+		if (how.pid == m->contain.init)
+			m->contain.init = 0;
+		else
+			m->shared->ended_count += m->shared->announced;
 		if (how.pid != m->leader)
 			continue;
 		m->leader_gone = true;
 		m->facts->exit = how;
 		m->facts->exit_known = true;
 		tell(m, (struct fence_group_event){ .news = FENCE_GROUP_EXITED, .exit = how });
+		fence_contain_command_gone(&m->contain);
 	}
-	m->empty = rc == -ECHILD;
+	m->empty = rc == -ECHILD && fence_contain_is_empty(&m->contain);
 	/* A swarm dies as fast as we reap: the time-outs must have their turn. */
 	if (rc == 1)
 		m->timers[TIMER_REAP].at_ms = fence_now_ms();
@@ -596,12 +623,45 @@ static int drain_due(void *arg)
 	return advance(m);
 }
 
+/* Those whom a namespace's init reaps are dead as well. */
+static void note_init_progress(struct monitor *m, int64_t now_ms)
+{
+	unsigned int reaped = __atomic_load_n(&m->shared->init_reaped, __ATOMIC_ACQUIRE);
+
+	if (reaped != m->init_reaped)
+		m->kill_progress_ms = now_ms;
+	m->init_reaped = reaped;
+}
+
+static int init_due(void *arg)
+{
+	struct monitor *m = arg;
+
+	m->contain.init_decided = true;
+	clear_timer(m, TIMER_INIT);
+	reap_dead(m);
+	return advance(m);
+}
+
+/* The init's answer, or a change in whether the cgroup is empty. */
+static int contain_ready(void *arg, uint32_t events)
+{
+	struct monitor *m = arg;
+
+	(void)events;
+	if (m->contain.init_fd >= 0 && fence_contain_hear(&m->contain) < 0)
+		fence_loop_remove(&m->loop, &m->contain_watch);
+	reap_dead(m);
+	return advance(m);
+}
+
 static int kill_due(void *arg)
 {
 	struct monitor *m = arg;
 	int64_t now = fence_now_ms();
 
 	reap_dead(m);
+	note_init_progress(m, now);
 	if (!m->empty &&
 	    (now - m->kill_progress_ms >= SURVIVE_MS || now - m->kill_start_ms >= KILL_CAP_MS))
 		record_survivors(m);
@@ -743,6 +803,10 @@ static int start_command(struct monitor *m)
 	rc = fence_group_step_aside(m->plan);
 	if (rc < 0)
 		return rc;
+	m->result->failed_step = FENCE_SPAWN_STEP_CONTAIN;
+	rc = fence_contain_enter(&m->contain, m->plan->contain, &spawn, &m->result->failure);
+	if (rc < 0)
+		return rc;
 	m->result->failed_step = FENCE_SPAWN_STEP_STDIO;
 	rc = fence_output_open(&m->output, m->plan, m->shared, ends);
 	if (rc < 0)
@@ -760,7 +824,9 @@ static int start_command(struct monitor *m)
 
 static void command_started(struct monitor *m)
 {
-	struct fence_group_event event = { .news = FENCE_GROUP_STARTED };
+	struct fence_group_event event = { .news = FENCE_GROUP_STARTED,
+					   .contain = m->shared->contain,
+					   .cgroup_id = m->contain.cgroup.id };
 	struct fence_proc_stat stat;
 
 	m->facts->started = true;
@@ -794,6 +860,19 @@ static int watch_boot_clock(struct monitor *m)
 	return fence_loop_add(&m->loop, &m->boot_watch, m->boot_fd, EPOLLIN);
 }
 
+static int watch_containment(struct monitor *m)
+{
+	int fd = m->contain.init_fd >= 0 ? m->contain.init_fd : m->contain.cgroup.events_fd;
+
+	m->contain_watch = (struct fence_watch){ .fd = -1, .ready = contain_ready, .arg = m };
+	if (fd < 0)
+		return 0;
+	/* Read once, so that only what changes from now on is news. */
+	(void)fence_contain_is_empty(&m->contain);
+	return fence_loop_add(&m->loop, &m->contain_watch, fd,
+			      m->contain.init_fd >= 0 ? EPOLLIN : EPOLLPRI);
+}
+
 static int watch_everything(struct monitor *m, int control_fd)
 {
 	static int (*const due[TIMERS])(void *arg) = {
@@ -801,6 +880,7 @@ static int watch_everything(struct monitor *m, int control_fd)
 		[TIMER_GRACE] = grace_due,     [TIMER_DRAIN_IDLE] = drain_due,
 		[TIMER_DRAIN_CAP] = drain_due, [TIMER_KILL] = kill_due,
 		[TIMER_REAP] = reap_due,       [TIMER_CPU] = cpu_due,
+		[TIMER_INIT] = init_due,
 	};
 	sigset_t deaths;
 	int signal_fd;
@@ -818,6 +898,8 @@ static int watch_everything(struct monitor *m, int control_fd)
 		rc = fence_loop_add(&m->loop, &m->signal_watch, signal_fd, EPOLLIN);
 	if (rc == 0)
 		rc = fence_loop_add(&m->loop, &m->control_watch, control_fd, EPOLLIN);
+	if (rc == 0)
+		rc = watch_containment(m);
 	for (int i = 0; i < TIMERS; i++) {
 		m->timers[i].due = due[i];
 		m->timers[i].arg = m;
@@ -858,6 +940,7 @@ void fence_group_monitor(const struct fence_group_plan *plan, struct fence_group
 	};
 	int rc;
 
+	fence_contain_init(&m.contain, shared);
 	fence_group_close_rest(plan, control_fd);
 	rc = start_command(&m);
 	if (rc < 0) {
@@ -868,6 +951,7 @@ void fence_group_monitor(const struct fence_group_plan *plan, struct fence_group
 			give_up();
 		fence_output_finish(&m.output, m.executor_gone ? 0 : FLUSH_MS, control_fd);
 	}
+	fence_contain_leave(&m.contain);
 	fence_group_conclude(shared);
 	__atomic_store_n(&shared->ended, true, __ATOMIC_RELEASE);
 	/* Wakes the launcher while the kernel takes our memory apart. */

@@ -4,6 +4,7 @@
 #ifndef FENCE_GROUP_PRIV_H
 #define FENCE_GROUP_PRIV_H
 
+#include "fence/cgroup.h"
 #include "fence/group.h"
 #include "fence/loop.h"
 
@@ -44,9 +45,15 @@ struct fence_group_shared {
 	struct fence_head heads[2];
 	int64_t start_us;
 	int64_t user_us, system_us;
-	bool announced; /* `ending` was called */
-	pid_t pid;	/* set, atomically, once the command runs */
-	bool ended;	/* set, atomically, as the monitor's last word */
+	enum fence_contain contain;	 /* in force */
+	pid_t init;			 /* of the pid namespace; 0: there is none */
+	unsigned int ended_count;	 /* reaped by a stage since `announced` */
+	unsigned int init_reaped;	 /* by that init, in all, set atomically by it ... */
+	unsigned int init_reaped_before; /* ... and before `announced` */
+	char cgroup_path[PATH_MAX];	 /* empty: no cgroup was made */
+	bool announced;			 /* `ending` was called */
+	pid_t pid;			 /* set, atomically, once the command runs */
+	bool ended;			 /* set, atomically, as the monitor's last word */
 };
 
 uint8_t *fence_group_ring(struct fence_group_shared *shared, int stream);
@@ -80,6 +87,45 @@ void fence_group_monitor(const struct fence_group_plan *plan, struct fence_group
  * leaves the launcher's process group. */
 void fence_group_close_rest(const struct fence_group_plan *plan, int control_fd);
 int fence_group_step_aside(const struct fence_group_plan *plan);
+
+/* --- containment (group_contain.c, group_init.c) ------------------------------- */
+
+/* What holds the command, beside that the stages are subreapers. The monitor's. */
+struct fence_containment {
+	struct fence_group_shared *shared;
+	bool in_user_ns;   /* we went into a user namespace to be allowed the other one */
+	int proc_fd;	   /* the child's, before it is the command */
+	pid_t init;	   /* 0: none, or reaped */
+	int init_fd;	   /* what is said to it, and its one answer; -1: none */
+	bool init_told;	   /* the command is gone */
+	bool init_decided; /* and it said that others are not, or it did not answer in time */
+	bool kill_asked;
+	struct fence_cgroup cgroup;
+};
+
+/* Zeroed in a way that fence_contain_leave takes. */
+void fence_contain_init(struct fence_containment *contain, struct fence_group_shared *shared);
+/* Makes what the plan wants, and puts into `spawn` how the command is born into it.
+ * -errno with words and with what to do: nothing is a substitute for what was named. */
+int fence_contain_enter(struct fence_containment *contain, enum fence_group_contain wish,
+			struct fence_spawn_plan *spawn, struct fence_err *err);
+/* The command was reaped: an init may end once it has no children. */
+void fence_contain_command_gone(struct fence_containment *contain);
+/* The init said something, or is dead: -EPIPE. */
+int fence_contain_hear(struct fence_containment *contain);
+/* KILL to everything in it, at once, as far as it goes further than the caller's own. */
+void fence_contain_kill(struct fence_containment *contain);
+/* Nothing lives in it that is not our child. */
+bool fence_contain_is_empty(const struct fence_containment *contain);
+/* Reads the memory controller's counters, and removes what was made. */
+void fence_contain_leave(struct fence_containment *contain);
+
+/* The life of process 1 of a pid namespace: reaps, until the monitor's end of `fd` says
+ * otherwise or is closed. */
+void fence_group_init_main(int fd, unsigned int *reaped) __attribute__((noreturn));
+#define FENCE_INIT_COMMAND_GONE 'g' /* to it: end once nobody is left */
+#define FENCE_INIT_KILL		'k' /* to it: end everybody */
+#define FENCE_INIT_OTHERS_LIVE	'o' /* from it, after the first, once */
 
 /* --- output (group_output.c) ------------------------------------------------- */
 

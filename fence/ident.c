@@ -155,6 +155,34 @@ int fence_ident_self(struct fence_ident *ret)
 	return fence_ident_of_pid(getpid(), ret, NULL);
 }
 
+int fence_ident_self_shown(uint64_t proc_ns, struct fence_ident *ret)
+{
+	struct fence_ident found = { .pid_ns = proc_ns };
+	struct fence_proc_stat stat;
+	owned_fd pidfd = -1;
+	char text[1024];
+	ssize_t length;
+	int rc = fence_ident_self(ret);
+
+	if (rc != -EXDEV)
+		return rc;
+	/* getpid(2) counts as our namespace does; "self" is what /proc calls us. The pidfd is
+	 * the same process for everybody. */
+	length = fence_read_file(AT_FDCWD, "/proc/self/stat", text, sizeof(text));
+	rc = length < 0 ? (int)length : fence_proc_stat_parse(text, &stat);
+	pidfd = rc < 0 ? rc : fence_pidfd_open(getpid(), 0);
+	if (pidfd < 0)
+		return pidfd;
+	found.pid = stat.pid;
+	found.start_ticks = stat.start_ticks;
+	rc = read_id(pidfd, &found.id);
+	if (rc == 0)
+		rc = read_boot_id(found.boot_id);
+	if (rc == 0)
+		*ret = found;
+	return rc;
+}
+
 /* --- comparing and acting ------------------------------------------------------------- */
 
 static bool is_same_place(const struct fence_ident *a, const struct fence_ident *b)

@@ -36,6 +36,11 @@ struct fence_ident {
  * no number in it means what we would take it for. */
 int fence_ident_self(struct fence_ident *ret);
 
+/* This process as /proc shows it, when that is the /proc of the pid namespace `proc_ns`
+ * (an inode), below which we were born: what our parent out there calls us. In our own
+ * namespace the same as fence_ident_self. */
+int fence_ident_self_shown(uint64_t proc_ns, struct fence_ident *ret);
+
 /* The process of a pidfd that lives or is at least not reaped: its facts are read
  * and then the pidfd is asked whether they can have been another's. -ESRCH: reaped. */
 int fence_ident_of_pidfd(int pidfd, struct fence_ident *ret);

@@ -24,6 +24,7 @@ const char *fence_spawn_step_name(enum fence_spawn_step step)
 	static const char *const names[] = {
 		[FENCE_SPAWN_STEP_FORK] = "fork",
 		[FENCE_SPAWN_STEP_SESSION] = "start a session",
+		[FENCE_SPAWN_STEP_CONTAIN] = "contain",
 		[FENCE_SPAWN_STEP_GATE] = "pass the fence",
 		[FENCE_SPAWN_STEP_STDIO] = "set up standard descriptors",
 		[FENCE_SPAWN_STEP_DIR] = "change directory",
@@ -41,6 +42,7 @@ const char *fence_spawn_step_name(enum fence_spawn_step step)
  * suspended, so the outcome is simply written here: no pipe is needed. */
 struct birth {
 	const struct fence_spawn_plan *plan;
+	bool joins;		    /* the cgroup, into which it could not be born */
 	enum fence_spawn_step step; /* the one under way */
 	int error;
 };
@@ -67,9 +69,19 @@ static int child_session(const struct fence_spawn_plan *plan)
 	return 0;
 }
 
+static int child_contain(const struct fence_spawn_plan *plan)
+{
+	return plan->contain == NULL ? 0 : plan->contain(plan->contain_arg, plan->gate_err);
+}
+
 static int child_gate(const struct fence_spawn_plan *plan)
 {
-	return plan->gate == NULL ? 0 : plan->gate(plan->gate_arg, plan->gate_err);
+	return plan->gate == NULL ? 0 : plan->gate(plan->gate_arg, plan->cgroup_id, plan->gate_err);
+}
+
+static int child_contained(const struct fence_spawn_plan *plan)
+{
+	return plan->contained == NULL ? 0 : plan->contained(plan->contain_arg, plan->gate_err);
 }
 
 /* Moves the three descriptors into place. A source that is itself 0, 1 or 2 is
@@ -170,6 +182,13 @@ static int child_exec(const struct fence_spawn_plan *plan)
 	return -errno;
 }
 
+static int child_join(const struct fence_spawn_plan *plan)
+{
+	owned_fd fd = openat(plan->cgroup_fd, "cgroup.procs", O_WRONLY | O_CLOEXEC);
+
+	return fd < 0 ? -errno : fence_write_full(fd, "0", 1);
+}
+
 static int child_main(void *arg)
 {
 	static const struct {
@@ -177,7 +196,9 @@ static int child_main(void *arg)
 		int (*run)(const struct fence_spawn_plan *plan);
 	} steps[] = {
 		{ FENCE_SPAWN_STEP_SESSION, child_session },
+		{ FENCE_SPAWN_STEP_CONTAIN, child_contain },
 		{ FENCE_SPAWN_STEP_GATE, child_gate },
+		{ FENCE_SPAWN_STEP_CONTAIN, child_contained },
 		{ FENCE_SPAWN_STEP_STDIO, child_stdio },
 		{ FENCE_SPAWN_STEP_DIR, child_dir },
 		{ FENCE_SPAWN_STEP_FDS, child_fds },
@@ -188,6 +209,9 @@ static int child_main(void *arg)
 	};
 	struct birth *birth = arg;
 
+	birth->step = FENCE_SPAWN_STEP_CONTAIN;
+	if (birth->joins && (birth->error = child_join(birth->plan)) < 0)
+		_exit(127);
 	for (size_t i = 0; i < sizeof(steps) / sizeof(steps[0]); i++) {
 		birth->step = steps[i].step;
 		birth->error = steps[i].run(birth->plan);
@@ -216,14 +240,41 @@ static pid_t clone_onto_new_stack(struct birth *birth, int *ret_pidfd)
 	return pid;
 }
 
+/* Only clone3(2) can name a cgroup, and the C libraries have no function for it that
+ * gives the child a stack of its own: so the child gets a copy of our memory, as from
+ * fork(2), and the outcome a page that both have. Moving a child that was born here
+ * into the group instead would wait for a lock over all processes of the machine. */
+static pid_t clone_into_cgroup(struct birth *birth, int *ret_pidfd)
+{
+	struct birth *common = mmap(NULL, sizeof(*common), PROT_READ | PROT_WRITE,
+				    MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	pid_t pid;
+
+	if (common == MAP_FAILED)
+		return -errno;
+	*common = *birth;
+	pid = fence_raw_clone_into(CLONE_VFORK, birth->plan->cgroup_fd, ret_pidfd);
+	if (pid == 0)
+		_exit(child_main(common));
+	*birth = *common;
+	(void)munmap(common, sizeof(*common));
+	return pid;
+}
+
 int fence_spawn_exec(const struct fence_spawn_plan *plan, pid_t *ret_pid, int *ret_pidfd,
 		     enum fence_spawn_step *ret_step)
 {
 	struct birth birth = { .plan = plan, .step = FENCE_SPAWN_STEP_FORK };
 	struct fence_exit how;
 	owned_fd pidfd = -1;
-	pid_t pid = clone_onto_new_stack(&birth, &pidfd);
+	pid_t pid = plan->cgroup_fd > 0 ? clone_into_cgroup(&birth, &pidfd) : -ENOSYS;
 
+	/* System call filters of containers let no clone3(2) through, since they cannot see
+	 * what it is asked for. */
+	if (pid == -ENOSYS) {
+		birth.joins = plan->cgroup_fd > 0;
+		pid = clone_onto_new_stack(&birth, &pidfd);
+	}
 	if (pid < 0) {
 		*ret_step = FENCE_SPAWN_STEP_FORK;
 		return (int)pid;

@@ -46,11 +46,22 @@ struct fence_spawn_plan {
 				    blocked */
 	const sigset_t *mask; /* with keep_signals: the mask the command gets */
 
+	/* Born into this cgroup; 0: into the caller's. `cgroup_id` is what a gate is told. */
+	int cgroup_fd;
+	uint64_t cgroup_id;
+
+	/* What is done in the child for its containment, with words in `gate_err` when it
+	 * fails: `contain` before the gate is asked, `contained` after. NULL: nothing. */
+	int (*contain)(void *arg, struct fence_err *err);
+	int (*contained)(void *arg, struct fence_err *err);
+	void *contain_arg;
+
 	/* Asked in the child itself, once it leads its group or session and before it is
 	 * anything else of the command's: 0 lets it go on; -errno, with words in `gate_err`,
-	 * ends it there. The child is in the parent's memory, the parent stands still and is
-	 * to have one thread only: so a gate may do what the parent itself could. */
-	int (*gate)(void *arg, struct fence_err *err);
+	 * ends it there. The child is in the parent's memory (in a copy of it with a
+	 * cgroup_fd), the parent stands still and is to have one thread only: so a gate may do
+	 * what the parent itself could. `gate_err` is in memory that both have. */
+	int (*gate)(void *arg, uint64_t cgroup_id, struct fence_err *err);
 	void *gate_arg;
 	struct fence_err *gate_err;
 };
@@ -58,6 +69,7 @@ struct fence_spawn_plan {
 enum fence_spawn_step {
 	FENCE_SPAWN_STEP_FORK,
 	FENCE_SPAWN_STEP_SESSION,
+	FENCE_SPAWN_STEP_CONTAIN,
 	FENCE_SPAWN_STEP_GATE,
 	FENCE_SPAWN_STEP_STDIO,
 	FENCE_SPAWN_STEP_DIR,

@@ -5,6 +5,7 @@
 #include <linux/capability.h>
 #include <linux/landlock.h>
 #include <linux/openat2.h>
+#include <linux/sched.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -132,6 +133,19 @@ int fence_waitid(int id_type, id_t id, siginfo_t *info, int options, struct rusa
 pid_t fence_raw_clone(uint64_t flags)
 {
 	long pid = syscall(SYS_clone, flags, NULL, NULL, NULL, 0);
+
+	return pid < 0 ? -errno : (pid_t)pid;
+}
+
+pid_t fence_raw_clone_into(uint64_t flags, int cgroup_fd, int *ret_pidfd)
+{
+	struct clone_args args = {
+		.flags = flags | CLONE_PIDFD | CLONE_INTO_CGROUP,
+		.pidfd = (uint64_t)(uintptr_t)ret_pidfd,
+		.exit_signal = SIGCHLD,
+		.cgroup = (unsigned int)cgroup_fd,
+	};
+	long pid = syscall(SYS_clone3, &args, sizeof(args));
 
 	return pid < 0 ? -errno : (pid_t)pid;
 }

@@ -42,6 +42,10 @@ int fence_waitid(int id_type, id_t id, siginfo_t *info, int options, struct rusa
  * fence/spawn alone. */
 pid_t fence_raw_clone(uint64_t flags);
 
+/* A raw clone3(2) that behaves like fork, into a cgroup (Linux 5.7): 0 in the child, the
+ * pid and a close-on-exec pidfd, or -errno. For fence/spawn alone. */
+pid_t fence_raw_clone_into(uint64_t flags, int cgroup_fd, int *ret_pidfd);
+
 /* openat2(2). -ENOSYS where the kernel or a filter has none. */
 int fence_openat2(int dir_fd, const char *path, uint64_t flags, uint64_t mode, uint64_t resolve);
 

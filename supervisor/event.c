@@ -67,7 +67,7 @@ void event_ready(struct event_sink *sink, const struct fence_ident *self)
 }
 
 void event_started(struct event_sink *sink, const struct fence_ident *leader,
-		   enum fence_contain contain)
+		   enum fence_contain contain, uint64_t cgroup_id)
 {
 	struct event_line line;
 
@@ -79,6 +79,8 @@ void event_started(struct event_sink *sink, const struct fence_ident *leader,
 	if (leader->id != 0)
 		fence_jsonw_decimal(&line.w, "id", leader->id);
 	fence_jsonw_string(&line.w, "contain", fence_contain_word(contain));
+	if (cgroup_id != 0)
+		fence_jsonw_decimal(&line.w, "cgroup", cgroup_id);
 	event_end(sink, &line);
 }
 

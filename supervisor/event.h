@@ -41,8 +41,9 @@ void event_begin(struct event_line *line, const char *event, const char *schema,
 void event_end(struct event_sink *sink, struct event_line *line);
 
 void event_ready(struct event_sink *sink, const struct fence_ident *self);
+/* `cgroup_id`: of the group's own cgroup; 0: it has none. */
 void event_started(struct event_sink *sink, const struct fence_ident *leader,
-		   enum fence_contain contain);
+		   enum fence_contain contain, uint64_t cgroup_id);
 void event_terminating(struct event_sink *sink, enum fence_cause cause);
 /* `marker`: as it is now; NULL: it could not be published. */
 void event_terminated(struct event_sink *sink, const struct fence_marker_result *result,

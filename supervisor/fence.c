@@ -128,7 +128,7 @@ int run_fence_approve(struct run_fence *fence, const struct fence_marker_approve
 /* The command's own process, before it is the command (spawn.h): its group is published
  * by the one replacement that makes sure that nobody cancelled before. What is published
  * as a group has been let go; what was cancelled first never starts. */
-static int publish_group(void *arg, struct fence_err *err)
+static int publish_group(void *arg, uint64_t cgroup_id, struct fence_err *err)
 {
 	const struct run_fence *fence = arg;
 	enum fence_marker_answer answer;
@@ -141,10 +141,11 @@ static int publish_group(void *arg, struct fence_err *err)
 		.status = FENCE_MARKER_ACTIVE,
 		.by = FENCE_MARKER_BY_GROUP_RUNNER,
 		.group = &command,
+		.group_cgroup = cgroup_id,
 		.durable = fence->durable,
 		.lock_wait_ms = LOCK_WAIT_MS,
 	};
-	int rc = fence_ident_self(&command);
+	int rc = fence_ident_self_shown(fence->supervisor.pid_ns, &command);
 
 	if (rc < 0)
 		return fence_fail(err, rc, "find out who we are");
@@ -158,13 +159,14 @@ static int publish_group(void *arg, struct fence_err *err)
 
 /* The same process, for a borrowed marker, which is only read: but no writer has a turn
  * between that and exec(2), which closes the lock. */
-static int hold_still(void *arg, struct fence_err *err)
+static int hold_still(void *arg, uint64_t cgroup_id, struct fence_err *err)
 {
 	const struct run_fence *fence = arg;
 	struct fence_marker_writer writer;
 	struct fence_marker marker;
 	int rc = fence_marker_writer_open(fence->path, &writer, err);
 
+	(void)cgroup_id;
 	if (rc < 0)
 		return rc;
 	rc = fence_marker_lock(&writer, LOCK_WAIT_MS, err);

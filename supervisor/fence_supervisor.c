@@ -72,7 +72,7 @@ static void group_told(void *arg, const struct fence_group_event *event)
 	run_tell(&s->run, event);
 	if (event->news == FENCE_GROUP_STARTED && !s->started) {
 		s->started = true;
-		event_started(&s->events, &event->leader, FENCE_CONTAIN_SUBREAPER);
+		event_started(&s->events, &event->leader, event->contain, event->cgroup_id);
 	}
 	if (event->news == FENCE_GROUP_ENDING && !s->ending) {
 		s->ending = true;

@@ -35,6 +35,7 @@ struct run_conf {
 	bool boottime;
 	enum fence_term_scope term_scope;
 	enum fence_leftover leftover;
+	enum fence_group_contain contain;
 	bool captures; /* --capture was given */
 	unsigned long long tail_bytes, head_bytes;
 	bool tee;

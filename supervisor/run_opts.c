@@ -10,6 +10,7 @@
 
 #define TERM_SCOPES "leader|group|tree"
 #define LEFTOVERS   "kill|wait|fail|leave"
+#define CONTAINS    "pidns|cgroup|subreaper|best" /* enum fence_group_contain */
 
 void run_conf_init(struct run_conf *conf)
 {
@@ -17,6 +18,7 @@ void run_conf_init(struct run_conf *conf)
 		.grace_ms = 5000,
 		.term_scope = FENCE_TERM_GROUP,
 		.leftover = FENCE_LEFTOVER_KILL,
+		.contain = FENCE_GROUP_SUBREAPER,
 		.result_fd = -1,
 		.events_fd = -1,
 		.umask = -1,
@@ -63,6 +65,14 @@ static int set_leftover(void *conf, const char *value, struct fence_err *err)
 	(void)err;
 	((struct run_conf *)conf)->leftover =
 		(enum fence_leftover)fence_opt_choice(LEFTOVERS, value);
+	return 0;
+}
+
+static int set_contain(void *conf, const char *value, struct fence_err *err)
+{
+	(void)err;
+	((struct run_conf *)conf)->contain =
+		(enum fence_group_contain)fence_opt_choice(CONTAINS, value);
 	return 0;
 }
 
@@ -336,6 +346,8 @@ const struct fence_opt run_options[] = {
 	  "what the command leaves behind is ended (kill), waited for, ended and a "
 	  "failure, or left running",
 	  set_leftover, LEFTOVERS },
+	{ 0, "contain", "HOW", "what makes the end certain (subreaper); see the manual",
+	  set_contain, CONTAINS },
 	{ 0, "capture", "SIZE", "keep the last SIZE bytes of each output stream for the record",
 	  set_capture, NULL },
 	{ 0, "capture-head", "SIZE", "keep the first SIZE bytes as well", set_capture_head, NULL },
@@ -403,6 +415,12 @@ int run_conf_check(const struct run_conf *conf, struct fence_err *err)
 				     "%s with --capture, --tee, --log or --idle-timeout",
 				     conf->stream_paths[0] ? "--stdout" : "--stderr");
 		return fence_hint(err, "use one or the other");
+	}
+	if (conf->leftover == FENCE_LEFTOVER_LEAVE &&
+	    (conf->contain == FENCE_GROUP_PIDNS || conf->contain == FENCE_GROUP_CGROUP)) {
+		(void)fence_fail_why(err, -EINVAL, "what is left would be held by it",
+				     "--leftover leave with --contain");
+		return fence_hint(err, "use --contain subreaper, or another --leftover");
 	}
 	if (conf->fence_path != NULL && (conf->attempt_id == NULL || !conf->has_approved))
 		return fence_fail_why(err, -EINVAL, "--attempt and --approved are missing",

@@ -80,6 +80,9 @@ void run_fill_plan(struct run *run)
 	plan->grace_ms = conf->grace_ms;
 	plan->term_scope = conf->term_scope;
 	plan->leftover = conf->leftover;
+	/* The best that lets go of what is left. */
+	plan->contain = conf->leftover == FENCE_LEFTOVER_LEAVE ? FENCE_GROUP_SUBREAPER
+							       : conf->contain;
 	plan->capture = run_reads_output(conf);
 	plan->tail_bytes = conf->captures ? (size_t)conf->tail_bytes : 0;
 	plan->log_fd = run->log_fd;

@@ -161,6 +161,10 @@ static void write_use(struct fence_jsonw *w, const struct run_record *record)
 	fence_jsonw_int(w, "userMs", result->user_ms);
 	fence_jsonw_int(w, "systemMs", result->system_ms);
 	fence_jsonw_uint(w, "peakRssBytes", result->peak_rss_bytes);
+	if (result->memory_known)
+		fence_jsonw_uint(w, "memoryKills", result->memory_kills);
+	if (result->memory_peak_bytes > 0)
+		fence_jsonw_uint(w, "peakMemoryBytes", result->memory_peak_bytes);
 }
 
 static void write_record(struct fence_jsonw *w, const struct run_record *record)
@@ -188,6 +192,8 @@ static void write_record(struct fence_jsonw *w, const struct run_record *record)
 	fence_jsonw_uint(w, "count", result->survivor_count);
 	write_pids(w, "pids", result->survivor_pids, result->survivor_count);
 	fence_jsonw_close(w, '}');
+	if (result->ended_known)
+		fence_jsonw_uint(w, "endedCount", result->ended_count);
 	if (run_reads_output(record->conf))
 		write_output(w, record);
 	write_use(w, record);
