@@ -18,6 +18,9 @@ static void write_news(struct fence_jsonw *w, const struct fence_group_event *ev
 		fence_jsonw_decimal(w, "start", event->leader.start_ticks);
 		if (event->leader.id != 0)
 			fence_jsonw_decimal(w, "id", event->leader.id);
+		fence_jsonw_string(w, "contain", fence_contain_word(event->contain));
+		if (event->cgroup_id != 0)
+			fence_jsonw_decimal(w, "cgroup", event->cgroup_id);
 		break;
 	case FENCE_GROUP_ENDING:
 		fence_jsonw_string(w, "cause", fence_cause_word(event->cause));
