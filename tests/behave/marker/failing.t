@@ -92,7 +92,7 @@ is "so that none is left" "$(temporaries)" ""
 number() {
 	sed -n "s/.*\<$1 \([0-9]*\).*/\1/p" "$T/count" | tail -n 1
 }
-if marker_torn probe; then
+if marker_step probe; then
 	for step in create replace over; do
 		marker_torn fail $step "$T/$step.json" >"$T/count" 2>&1
 		is "$step: each call fails: one line, the right status, no temporary" $? 0

@@ -19,7 +19,7 @@ counted() { # STEP: the trace is done; what it counted is kept
 	return $done
 }
 
-if ! marker_torn probe; then
+if ! marker_step probe; then
 	lacks "a marker cannot be torn" "a tracer for this processor"
 	done_testing
 fi

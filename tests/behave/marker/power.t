@@ -20,7 +20,7 @@ if [ $ROOT = no ]; then
 	pass "power cuts need loop devices and mounts: root's, in root's own run"
 	done_testing
 fi
-if ! marker_torn probe; then
+if ! marker_step probe; then
 	lacks "a marker outlives a power cut" "a tracer for this processor"
 	done_testing
 fi
@@ -60,7 +60,7 @@ after_cuts() { # TYPE OPTIONS
 			echo "${cut##*/} not mountable"
 			continue
 		}
-		echo "${cut##*/} $(marker_torn state "$T/mnt/dir/m.json")"
+		echo "${cut##*/} $(marker_step state "$T/mnt/dir/m.json")"
 		umount "$T/mnt"
 	done
 }
@@ -71,7 +71,7 @@ cuts() { # TYPE OPTIONS STEP PRETENDED-SYNC [forced]
 		note "$(cat "$T/begun")"
 		return 1
 	}
-	marker_torn cut "$3" "$T/mnt/dir/m.json" "$disk/image" "$disk/cuts" "$4" ${5:+"$5"} \
+	marker_cut "$3" "$T/mnt/dir/m.json" "$disk/image" "$disk/cuts" "$4" ${5:+"$5"} \
 		>"$T/count" 2>&1
 	answer=$?
 	seq=$(sed -n 's/.* old \([0-9]*\) .*/\1/p' "$T/count")

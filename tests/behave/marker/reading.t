@@ -115,9 +115,9 @@ cat "$T/kept" >"$m"
 # While it is read.
 ASAN_OPTIONS=detect_leaks=0
 export ASAN_OPTIONS
-if marker_torn probe; then
+if marker_step probe; then
 	for change in grow shrink copy link swap; do
-		marker_torn read $change "$T/during.json" >"$T/count" 2>&1
+		marker_change $change "$T/during.json" >"$T/count" 2>&1
 		is "whenever it is changed while it is read ($change), it is whole or none" $? 0
 		note "$change: $(head -c 1000 "$T/count")"
 		like "both can be seen" "$(cat "$T/count")" "*taken [1-9]*"
