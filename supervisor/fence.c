@@ -13,6 +13,11 @@
  * and make, or write in place. One that is not back after this is lost. */
 #define LOST_MS 100
 
+/* To close a watch is to wait until no reader of the kernel's can be in it (SRCU): 6 ms and
+ * more on Linux 6.18, at our very end, when somebody waits for us. A command that is over
+ * before this needs none: nobody was quicker with a cancel. */
+#define WATCH_AFTER_MS 20
+
 int run_fence_init(struct run_fence *fence, struct fence_err *err)
 {
 	int rc = fence_ident_self(&fence->supervisor);
@@ -270,23 +275,44 @@ static int look_due(void *arg)
 	return look(arg, true);
 }
 
-int run_fence_watch(struct run_fence *fence, struct fence_loop *loop, struct fence_group *group,
-		    struct fence_err *err)
+static int start_watch(struct run_fence *fence)
 {
-	int rc = fence_marker_watch_open(fence->path, &fence->watch, err);
+	int rc = fence_marker_watch_open(fence->path, &fence->watch, fence->err);
 
-	fence->group = group;
 	if (rc < 0)
 		return rc;
 	fence->loop_watch = (struct fence_watch){ .fd = -1, .ready = marker_changed, .arg = fence };
-	fence->look_timer =
-		(struct fence_timer){ .at_ms = FENCE_NEVER, .due = look_due, .arg = fence };
-	fence_loop_timer(loop, &fence->look_timer);
-	rc = fence_loop_add(loop, &fence->loop_watch, fence->watch.fd, EPOLLIN);
-	if (rc < 0)
-		return fence_fail(err, rc, "watch marker %s", fence->path);
+	rc = fence_loop_add(fence->loop, &fence->loop_watch, fence->watch.fd, EPOLLIN);
+	return rc < 0 ? fence_fail(fence->err, rc, "watch marker %s", fence->path) : 0;
+}
+
+static int watch_due(void *arg)
+{
+	struct run_fence *fence = arg;
+	int rc;
+
+	if (fence->asked)
+		return 0;
+	rc = start_watch(fence);
+	/* The folder has gone meanwhile. */
+	if (rc == -ENOENT || rc == -ENOTDIR)
+		return look(fence, true);
 	/* What came before there was a watch. */
-	return look(fence, false);
+	return rc < 0 ? rc : look(fence, false);
+}
+
+int run_fence_watch(struct run_fence *fence, struct fence_loop *loop, struct fence_group *group,
+		    struct fence_err *err)
+{
+	fence->group = group;
+	fence->loop = loop;
+	fence->err = err;
+	fence->look_timer = (struct fence_timer){ .due = look_due, .arg = fence };
+	fence->watch_timer = (struct fence_timer){ .due = watch_due, .arg = fence };
+	fence_loop_timer(loop, &fence->look_timer);
+	fence_loop_timer(loop, &fence->watch_timer);
+	fence->watch_timer.at_ms = fence_deadline_ms(WATCH_AFTER_MS);
+	return 0;
 }
 
 /* --- the end ------------------------------------------------------------------------- */

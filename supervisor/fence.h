@@ -23,9 +23,11 @@ struct run_fence {
 	struct fence_marker_writer writer; /* kept open: byte 1 of the lock goes with it */
 	struct fence_marker_watch watch;
 	struct fence_watch loop_watch;
-	struct fence_timer look_timer;
-	bool borrowed; /* the marker is not ours to write */
-	bool asked;    /* the group was told to end */
+	struct fence_timer watch_timer, look_timer;
+	struct fence_loop *loop;
+	struct fence_err *err; /* the run's: for what fails later */
+	bool borrowed;	       /* the marker is not ours to write */
+	bool asked;	       /* the group was told to end */
 	struct fence_group *group;
 };
 
@@ -56,7 +58,8 @@ void run_fence_plan(struct run_fence *fence, struct fence_spawn_plan *plan);
 /* Publishes `terminating`: for fence_group_plan's `ending`, in any of our processes. */
 void run_fence_ending(struct run_fence *fence);
 
-/* From then on the marker is watched, and ends `group`. */
+/* From a moment after this on the marker is watched, and ends `group`. `err` is kept, for
+ * the loop to end with. */
 int run_fence_watch(struct run_fence *fence, struct fence_loop *loop, struct fence_group *group,
 		    struct fence_err *err);
 

@@ -8,12 +8,13 @@ switches() {
 }
 sleeps() { # NAME
 	monitor=$(cat "$T/up")
+	# A moment after the start it begins to watch the marker.
+	until ls -l "/proc/$supervisor/fd" | grep -q inotify; do await -t 0.01 file "$T/none"; done
 	await state "$monitor" S
 	await state "$supervisor" S
 	before=$(switches)
 	await -t 1 file "$T/none"
 	is "$1: neither process wakes up in a second" "$(switches)" "$before"
-	# What is no news of the marker must cost little, and may wake.
 	for pid in $supervisor "$monitor"; do
 		note "$1: resident: $(awk '/VmRSS/ { print $2, $3 }' /proc/"$pid"/status)"
 	done
