@@ -465,11 +465,17 @@ static int is_child(const struct fence_proc_stat *proc, void *arg)
 	return 1;
 }
 
-/* The supervisor's child is the runner; it has no other. */
+/* The supervisor's child is the runner; it has no other. To look through all processes
+ * takes longer than an attempt does, but kernels may lack the other way. */
 static pid_t runner_of(pid_t supervisor)
 {
 	struct search search = { .parent = supervisor };
+	char path[64], text[64];
 
+	(void)snprintf(path, sizeof(path), "/proc/%d/task/%d/children", (int)supervisor,
+		       (int)supervisor);
+	if (supervisor > 0 && fence_read_file(AT_FDCWD, path, text, sizeof(text)) >= 0)
+		return (pid_t)strtol(text, NULL, 10);
 	if (supervisor > 0)
 		(void)fence_proc_each(is_child, &search);
 	return search.found;
