@@ -1,12 +1,14 @@
 /* interleave: times whole commands, one of each in turn, so that whatever else the
  * machine does falls on all of them alike. Prints medians and ratios.
  *
- *   interleave [-n ROUNDS] [-b BASE] [-c LABEL:OTHER:RATIO] LABEL COMMAND...
+ *   interleave [-n ROUNDS] [-b BASE] [-c LABEL:OTHER:RATIO] [-d LABEL:OTHER:MICROSECONDS]
+ *       LABEL COMMAND...
  *
  * A COMMAND is split at blanks; nothing is quoted. The ratio is to BASE (a label;
  * the first one unless told). -c adds a bar, LABEL at most RATIO times OTHER by
- * their medians; a missed one makes the exit status 1. A command that fails ends the
- * run: a wrong answer quickly is no measurement. */
+ * their medians, -d another, LABEL at most so much longer than OTHER; a missed one
+ * makes the exit status 1. A command that fails ends the run: a wrong answer quickly
+ * is no measurement. */
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -97,22 +99,34 @@ static double median_us(const struct command *commands, int count, int rounds, c
 	return 0;
 }
 
-/* "LABEL:OTHER:RATIO": true when it holds. */
-static bool is_within(char *bar, const struct command *commands, int count, int rounds)
+/* "LABEL:OTHER:LIMIT", and whether the limit is one of the ratio (c) or of the
+ * difference in microseconds (d). */
+struct bar {
+	char kind;
+	char *text;
+};
+
+/* True when it holds. */
+static bool is_within(struct bar bar, const struct command *commands, int count, int rounds)
 {
-	char *other = strchr(bar, ':');
+	const char *label = bar.text;
+	char *other = strchr(bar.text, ':');
 	char *limit = other == NULL ? NULL : strchr(other + 1, ':');
-	double ratio;
+	bool is_ratio = bar.kind == 'c';
+	double ours, theirs, got;
 	bool within;
 
 	if (limit == NULL)
-		die(bar, "not of the form LABEL:OTHER:RATIO");
+		die(bar.text, "not of the form LABEL:OTHER:LIMIT");
 	*other++ = '\0';
 	*limit++ = '\0';
-	ratio = median_us(commands, count, rounds, bar) / median_us(commands, count, rounds, other);
-	within = ratio <= strtod(limit, NULL);
-	printf("  bar: %s <= %s x %s: %.2f, %s\n", bar, limit, other, ratio,
-	       within ? "met" : "MISSED");
+	ours = median_us(commands, count, rounds, label);
+	theirs = median_us(commands, count, rounds, other);
+	got = is_ratio ? ours / theirs : ours - theirs;
+	within = got <= strtod(limit, NULL);
+	printf("  bar: %s <= %s %s %s%s: %.*f, %s\n", label, is_ratio ? limit : other,
+	       is_ratio ? "x" : "+", is_ratio ? other : limit, is_ratio ? "" : " us",
+	       is_ratio ? 2 : 0, got, within ? "met" : "MISSED");
 	return within;
 }
 
@@ -140,17 +154,17 @@ int main(int argc, char **argv)
 	int null_fd;
 	int letter;
 	sigset_t all;
-	char *bars[MAX_BARS];
+	struct bar bars[MAX_BARS];
 	int bar_count = 0;
 	bool within = true;
 
-	while ((letter = getopt(argc, argv, "+n:b:c:")) != -1) {
+	while ((letter = getopt(argc, argv, "+n:b:c:d:")) != -1) {
 		int64_t value;
 
 		if (letter == 'b')
 			base = optarg;
-		else if (letter == 'c' && bar_count < MAX_BARS)
-			bars[bar_count++] = optarg;
+		else if ((letter == 'c' || letter == 'd') && bar_count < MAX_BARS)
+			bars[bar_count++] = (struct bar){ (char)letter, optarg };
 		else if (letter == 'n' && fence_parse_number(optarg, 1, MAX_ROUNDS, &value) == 0)
 			rounds = (int)value;
 		else
