@@ -69,8 +69,17 @@ exits "the folder cannot be synced: made, but not known to be durable" 1 \
 	making fsync:error=EIO:when=2 "$T/unsure"
 like "and says so" "$(cat "$T/out")" '*"outcome":"not-durable"*"marker":{*'
 ok "it is a marker" fence-marker read "$T/unsure"
-none=$(cd "$T" && echo .none* .linked* .unsure*)
-is "no temporary is left" "$none" ".none* .linked* .unsure*"
+twice() {
+	strace -o "$T/trace" -e trace=renameat2,linkat,unlinkat,unlink \
+		-e inject=renameat2:error=EINVAL -e inject=unlinkat,unlink:error=EIO:when=1 \
+		fence-marker create "$T/twice" --attempt a --pid $$ --json
+}
+exits "linked into place, but its first name stays: not known to be durable" 1 twice
+like "and says so" "$(cat "$T/out")" '*"outcome":"not-durable"*"why":"Input/output error"*'
+ok "it is a marker" fence-marker read "$T/twice"
+is "and has one name after all" "$(stat -c %h "$T/twice")" 1
+none=$(cd "$T" && echo .none* .linked* .unsure* .twice*)
+is "no temporary is left" "$none" ".none* .linked* .unsure* .twice*"
 
 # Two failures at once.
 both() {
