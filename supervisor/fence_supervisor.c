@@ -26,6 +26,9 @@
 #define REFUSED 77
 #define BUSY	75
 
+/* Words for people must not keep an executor, which may not read them, from the end. */
+#define SAY_PATIENCE_MS 1000
+
 enum stage {
 	WAITING, /* for the release */
 	RUNNING, /* the group */
@@ -437,6 +440,7 @@ int main(int argc, char **argv)
 
 	if (rc < 0)
 		return run_complain(&s.run, &s.run.err);
+	s.run.say_patience_ms = SAY_PATIENCE_MS;
 	supervise_conf_init(&s.conf);
 	rc = run_read_options(&s.run, &supervise_cli, &s.conf, argc, argv);
 	return rc != 0 ? rc - 1 : own_attempt(&s);

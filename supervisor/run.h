@@ -131,6 +131,9 @@ int run_record_write(const struct run_record *record, const struct run_record_fi
 
 struct run {
 	const char *program; /* who speaks */
+	/* A standard error that takes nothing for so long hears no more; 0: it is waited for,
+	 * as by any program. */
+	int say_patience_ms;
 	struct run_conf conf;
 	char *const *argv; /* the command */
 	char **env;

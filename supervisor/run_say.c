@@ -1,36 +1,56 @@
 /* What a run says to a person. */
 #include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "fence/own.h"
 #include "fence/sys.h"
 #include "supervisor/run.h"
+
+/* Standard error may be a pipe that nobody reads, full of the command's own words. */
+static void say_line(const struct run *run, const char *line, size_t length_bytes)
+{
+	struct pollfd room = { .fd = 2, .events = POLLOUT };
+	owned_fd null = -1;
+
+	if (run->say_patience_ms == 0 || poll(&room, 1, run->say_patience_ms) != 0) {
+		(void)fence_write_full(2, line, length_bytes);
+		return;
+	}
+	null = open("/dev/null", O_WRONLY | O_CLOEXEC);
+	if (null >= 0)
+		(void)dup2(null, 2);
+}
 
 int run_complain(const struct run *run, const struct fence_err *err)
 {
 	char line[1200];
 	size_t length = fence_err_line(err, run->program, line, sizeof(line));
 
-	(void)fence_write_full(2, line, length);
+	say_line(run, line, length);
 	return RUN_OUR_FAULT;
 }
 
 void run_say(const struct run *run, const char *format, ...)
 {
-	char line[1024];
+	char words[1024], line[1100];
 	va_list args;
 	int length;
 
 	if (run->conf.quiet)
 		return;
 	va_start(args, format);
-	length = vsnprintf(line, sizeof(line) - 1, format, args);
+	length = vsnprintf(words, sizeof(words), format, args);
 	va_end(args);
 	if (length < 0)
 		return;
-	dprintf(2, "%s: %s\n", run->program, line);
+	length = snprintf(line, sizeof(line), "%s: %s\n", run->program, words);
+	if (length > 0 && (size_t)length < sizeof(line))
+		say_line(run, line, (size_t)length);
 }
 
 static void add_processes(struct fence_text *text, const pid_t *pids, const char (*names)[16],

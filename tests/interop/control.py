@@ -6,6 +6,7 @@ and the like), the exit status, and what the marker says at last.
 """
 import json
 import os
+import subprocess
 import sys
 import threading
 import time
@@ -14,7 +15,7 @@ from executor import Attempt, create_marker, read_marker, release
 
 TERMINATE = b'{"terminate":{}}\n'
 RELEASE = b"RELEASE"  # in a shape, the line that is right
-DEAF = ["sh", "-c", 'trap "" TERM; echo up >"$0"; exec sleep 100']
+DEAF = ["--", "sh", "-c", 'trap "" TERM; echo up >"$0"; exec sleep 100']
 
 
 def padded(line, total_bytes):
@@ -27,6 +28,8 @@ def grace(value):
 
 
 ODD_GRACES = (b"5", b'"-1s"', b'"5 s"', b'""', b'"1e9s"', b'"99999999999999999999s"', b"null")
+
+FLOOD = ["--timeout", "500ms", "--", "sh", "-c", "while :; do echo $0 >&2; done", "x" * 60]
 
 # The steps of each: after which event, which bytes. None: our side is closed.
 SHAPES = {
@@ -80,10 +83,10 @@ def heard(event):
 
 
 class Conversation:
-    def __init__(self, path, over_socket, command=("sleep", "100")):
-        words = ["--attempt", "a.1", "--marker", path, "--grace", "20s", "--", *command]
+    def __init__(self, path, over_socket, command=("--", "sleep", "100"), stderr=None):
+        words = ["--attempt", "a.1", "--marker", path, "--grace", "20s", *command]
         self.path = path
-        self.supervised = Attempt(words, over_socket)
+        self.supervised = Attempt(words, over_socket, stderr)
         self.last = self.supervised.ready
         marker = create_marker(path, "a.1", self.last)
         self.right = json.dumps(release(marker)).encode()
@@ -173,12 +176,20 @@ def stopped_reading(path, over_socket):
     return talk.outcome()
 
 
+def full_standard_error(path, over_socket):
+    """It is a pipe that nobody reads, and the command filled it."""
+    talk = Conversation(path, over_socket, FLOOD, stderr=subprocess.PIPE)
+    talk.say(RELEASE + b"\n")
+    return talk.outcome()
+
+
 OTHERS = {
     "byte by byte": byte_by_byte,
     "second request": lambda path, way: second_request(path, way, False),
     "both requests in one write": lambda path, way: second_request(path, way, True),
     "never reads": never_reads,
     "stopped reading": stopped_reading,
+    "full standard error": full_standard_error,
 }
 
 

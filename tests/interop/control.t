@@ -51,6 +51,7 @@ for way in pipe socket; do
 		the end in a line: started BAD GONE
 		byte by byte: started END
 		stopped reading: started 143 terminated terminate-request
+		full standard error: started terminating:timeout terminated:timeout 124 terminated timeout
 		never reads: 143 terminated terminate-request
 		second request: started terminating:terminate-request terminated:terminate-request 137 terminated terminate-request
 		both requests in one write: started terminating:terminate-request terminated:terminate-request 137 terminated terminate-request

@@ -146,7 +146,7 @@ def cancel_marker(path):
 
 
 class Attempt:
-    def __init__(self, words, over_socket=False):
+    def __init__(self, words, over_socket=False, stderr=None):
         """Starts the supervisor and waits for its `ready`."""
         if over_socket:
             ours, theirs = socket.socketpair()
@@ -155,6 +155,7 @@ class Attempt:
                 self.process = subprocess.Popen(
                     ["fence-supervisor", "--control-fd", str(number), *words],
                     pass_fds=[number],
+                    stderr=stderr,
                 )
             self.control = ours.makefile("wb", buffering=0)
             self.events = ours.makefile("rb")
@@ -163,7 +164,7 @@ class Attempt:
         else:
             self.process = subprocess.Popen(
                 ["fence-supervisor", *words], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
-                bufsize=0,
+                stderr=stderr, bufsize=0,
             )
             self.control = self.process.stdin
             self.events = io.BufferedReader(self.process.stdout)
