@@ -241,21 +241,27 @@ static int open_by_id(uint64_t id)
 
 int fence_ident_open_group(const struct fence_ident *leader, int *ret_pidfd)
 {
-	struct fence_ident here = { 0 };
-	int rc = read_here(&here), pidfd;
+	struct fence_ident found = { 0 };
+	owned_fd pidfd = -1;
+	int rc = read_here(&found);
 
 	if (rc < 0)
 		return rc;
-	if (!is_same_place(leader, &here))
+	if (!is_same_place(leader, &found))
 		return -EXDEV;
 	pidfd = leader->id == 0 ? -ENODATA : open_by_id(leader->id);
 	if (pidfd == -ENODATA) {
-		rc = fence_ident_open(leader, ret_pidfd);
-		return rc == -ESRCH ? -ENODATA : rc;
+		rc = fence_ident_of_pid(leader->pid, &found, &pidfd);
+		if (rc < 0)
+			return rc == -ESRCH ? -ENODATA : rc;
+		/* A stranger got the number, so it had become free: nobody has it as his
+		 * group's or session's. */
+		if (!fence_ident_same(leader, &found))
+			return -ESRCH;
 	}
 	if (pidfd < 0)
 		return pidfd;
-	*ret_pidfd = pidfd;
+	*ret_pidfd = fence_take_fd(&pidfd);
 	return 0;
 }
 

@@ -44,6 +44,8 @@ ok "and nothing changed" cmp "$m" "$T/kept"
 left() {
 	name=$1 found=$2 reap=$3 count=$4
 	shift 4
+	grace=30s
+	[ "$reap" != reaped-kill ] || grace=300ms
 	begin "$m" a "$@"
 	await_sleepers "$count" || note "$name: $(sleepers) sleepers, not $count"
 	die
@@ -51,7 +53,7 @@ left() {
 	case $* in
 	*"exit 0"*) await gone "$group" ;;
 	esac
-	exits "$name: repaired" 0 fence-marker repair "$m" --apply --grace 300ms --json
+	exits "$name: repaired" 0 fence-marker repair "$m" --apply --grace $grace --json
 	is "$name: found by what proves it" "$(proofs)" "$found"
 	is "$name: published" "$(result)" "terminated repair supervisor-signal $reap 0"
 	is "$name: nothing is left" "$(sleepers)" 0
@@ -98,6 +100,27 @@ else
 			bash -c "set -m; sleep $W & exit 0"
 	fi
 fi
+# A kernel before 6.17, which opens no pidfd by its inode.
+older() {
+	strace -f -o /dev/null -e trace=open_by_handle_at -e inject=open_by_handle_at:error=EINVAL \
+		env ASAN_OPTIONS=detect_leaks=0 fence-marker "$@"
+}
+begin "$m" a --no-stamp -- sleep "$W"
+await_sleepers 1
+die
+exits "an older kernel knows a group by its leader" 0 older repair "$m" --json
+is "while that is there" "$(proofs)" sleep/group
+exits "and ends it" 0 older repair "$m" --apply
+is "with all of it" "$(sleepers) $(result)" "0 terminated repair supervisor-signal reaped-term 0"
+begin "$m" a --no-stamp -- sh -c "sleep $W & exit 0"
+await_sleepers 1
+await gone "$group"
+die
+exits "without a leader it does not know" 1 older repair "$m" --apply --json
+is "whose the number is" "$(proofs) $(sleepers)" "sleep/unproven 1"
+fence-marker repair "$m" --apply --force >"$T/out"
+pkill -KILL -xf "sleep $W"
+await_sleepers 0
 (
 	ulimit -n 24
 	begin "$m" a -- sh -c "i=0; while [ \$i != 60 ]; do setsid sleep $W & i=\$((i + 1)); done; exit 0"

@@ -117,6 +117,21 @@ done
 is "one that publishes and ends at once is not taken for dead" "$wrong of $round" "0 of 30"
 rm "$m"
 
+# The narrowest moment: it publishes and ends after the marker was read and before it is
+# judged itself.
+begin "$m" a
+strace -o "$T/trace" -e trace=openat,pidfd_open -e inject=pidfd_open:delay_enter=500ms:when=1 \
+	env ASAN_OPTIONS=detect_leaks=0 fence-marker wait "$m" --over >"$T/out" 2>"$T/err" 3>&- 4<&- &
+waiter=$!
+until grep -q '"m"' "$T/trace" 2>/dev/null; do await -t 0.01 file "$T/none" || :; done
+publish terminating
+publish "terminated exited clear 0"
+exec 3>&-
+wait "$supervisor"
+ends "nor one that does so while it is being judged" "0 $m: over:"
+like "(it was)" "$(cat "$T/trace")" "*pidfd_open($supervisor, *ESRCH*"
+rm "$m"
+
 # Which of two supervisors: a foreign program names another one in its place.
 begin "$m" a
 first=$supervisor
