@@ -130,6 +130,16 @@ int run_fence_approve(struct run_fence *fence, const struct fence_marker_approve
 
 /* --- in other processes ------------------------------------------------------------ */
 
+/* A state without a result tells of what runs, or is being ended, on this boot. A power cut
+ * may take it back to the one before, which says as much when nothing runs any more; so its
+ * folder is not synced, only the file: it is never half there. (On a disk that is a quarter
+ * of all the time that an attempt takes.) */
+static enum fence_marker_durable passing(const struct run_fence *fence)
+{
+	return fence->durable == FENCE_MARKER_DURABLE_FULL ? FENCE_MARKER_DURABLE_RENAME
+							   : fence->durable;
+}
+
 /* The command's own process, before it is the command (spawn.h): its group is published
  * by the one replacement that makes sure that nobody cancelled before. What is published
  * as a group has been let go; what was cancelled first never starts. */
@@ -147,7 +157,7 @@ static int publish_group(void *arg, uint64_t cgroup_id, struct fence_err *err)
 		.by = FENCE_MARKER_BY_GROUP_RUNNER,
 		.group = &command,
 		.group_cgroup = cgroup_id,
-		.durable = fence->durable,
+		.durable = passing(fence),
 		.lock_wait_ms = LOCK_WAIT_MS,
 	};
 	int rc = fence_ident_self_shown(fence->supervisor.pid_ns, &command);
@@ -190,7 +200,7 @@ static int advance(struct fence_marker_writer *writer, const struct run_fence *f
 		.status = status,
 		.by = by,
 		.result = result,
-		.durable = fence->durable,
+		.durable = result == NULL ? passing(fence) : fence->durable,
 		.lock_wait_ms = LOCK_WAIT_MS,
 	};
 	enum fence_marker_answer answer;
