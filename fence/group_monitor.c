@@ -375,7 +375,8 @@ static void command_exited(struct monitor *m)
 	if (m->plan->leftover != FENCE_LEFTOVER_WAIT)
 		clear_limits(m);
 	fence_output_drain(&m->output);
-	if (!output_done(m))
+	/* What is waited for may hold the output as long as it lives: that is no leak. */
+	if (!output_done(m) && m->plan->leftover != FENCE_LEFTOVER_WAIT)
 		arm_drain(m);
 }
 
@@ -452,7 +453,8 @@ static int advance(struct monitor *m)
 		return DONE;
 	if (m->phase == RUNNING && m->leader_gone)
 		command_exited(m);
-	if (m->phase == DRAINING && output_done(m) && !m->empty && !init_decides(m))
+	if (m->phase == DRAINING && !m->empty && !init_decides(m) &&
+	    (output_done(m) || m->plan->leftover == FENCE_LEFTOVER_WAIT))
 		settle_leftover(m);
 	if (m->facts->left)
 		return DONE;
