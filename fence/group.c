@@ -45,6 +45,7 @@ void fence_group_plan_init(struct fence_group_plan *plan)
 		.contain = FENCE_GROUP_SUBREAPER,
 		.tee_fd = { -1, -1 },
 		.log_fd = -1,
+		.pty_fd = -1,
 		.drain_idle_ms = 200,
 		.drain_cap_ms = 2000,
 		.with_start_ticks = true,
@@ -364,6 +365,19 @@ int fence_group_wake(struct fence_group *group)
 pid_t fence_group_pid(const struct fence_group *group)
 {
 	return __atomic_load_n(&group->shared->pid, __ATOMIC_ACQUIRE);
+}
+
+pid_t fence_group_monitor_pid(const struct fence_group *group)
+{
+	return group->monitor;
+}
+
+uint64_t fence_group_output_bytes(const struct fence_group *group)
+{
+	const struct fence_tail *tails = group->shared->tails;
+
+	return __atomic_load_n(&tails[0].total_bytes, __ATOMIC_RELAXED) +
+	       __atomic_load_n(&tails[1].total_bytes, __ATOMIC_RELAXED);
 }
 
 const struct fence_group_result *fence_group_result(const struct fence_group *group)

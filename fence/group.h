@@ -41,6 +41,8 @@ enum fence_group_news {
 	FENCE_GROUP_EXITED,    /* `exit`: the command itself */
 	FENCE_GROUP_LEFTOVER,  /* `count` processes that it left */
 	FENCE_GROUP_IDLE,      /* no output for as long as the idle time-out */
+	FENCE_GROUP_STOPPED,   /* INHERIT only: `sig` has stopped the command, as ^Z does; the
+				  time-outs are paused. The launcher is expected to stop too */
 };
 
 struct fence_group_event {
@@ -72,7 +74,12 @@ enum fence_group_contain {
 };
 
 struct fence_group_plan {
-	/* stdio[1], stdio[2] are ignored for captured streams; at most 64 keep_fds */
+	/* With session INHERIT the command has the launcher's process group, so that a
+	 * terminal's job control is its own affair: it alone is followed when it stops and goes
+	 * on (FENCE_GROUP_STOPPED, then CONT to the launcher), and signals go to
+	 * those of the group that come from it, never to the group itself.
+	 *
+	 * stdio[1], stdio[2] are ignored for captured streams; at most 64 keep_fds */
 	struct fence_spawn_plan spawn;
 	int64_t timeout_ms;	 /* 0: none */
 	int64_t idle_timeout_ms; /* 0: none; counts captured output only */
@@ -96,6 +103,11 @@ struct fence_group_plan {
 	size_t head_bytes; /* of each stream's beginning as well */
 	int tee_fd[2];
 	int log_fd;
+	/* With `capture`: the master of a pseudo-terminal whose other side is in
+	 * spawn.stdio, instead of pipes; -1: pipes. What comes from it is stdout's.
+	 * Non-blocking. It may be written to and resized meanwhile by the caller, who keeps
+	 * it; should nobody read the output any more the group gets a HUP. */
+	int pty_fd;
 	int64_t drain_idle_ms; /* after the command's exit: give up after so long without a byte ...
 				*/
 	int64_t drain_cap_ms;  /* ... and after so long in any case */
@@ -242,6 +254,11 @@ int fence_group_wake(struct fence_group *group);
 
 /* The command's pid once it was started, 0 before. */
 pid_t fence_group_pid(const struct fence_group *group);
+/* The monitor's; 0 once it is reaped. */
+pid_t fence_group_monitor_pid(const struct fence_group *group);
+
+/* How much has come from the streams that are read, so far. */
+uint64_t fence_group_output_bytes(const struct fence_group *group);
 
 /* Whole once fence_group_step returned 1; owned by the group. */
 const struct fence_group_result *fence_group_result(const struct fence_group *group);

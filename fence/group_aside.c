@@ -7,7 +7,7 @@
 #include "fence/sys.h"
 
 struct fd_set_kept {
-	int fds[FENCE_GROUP_KEEP_MAX + 8];
+	int fds[FENCE_GROUP_KEEP_MAX + 9];
 	size_t count;
 };
 
@@ -34,6 +34,7 @@ void fence_group_close_rest(const struct fence_group_plan *plan, int control_fd)
 
 	keep(&kept, control_fd);
 	keep(&kept, plan->log_fd);
+	keep(&kept, plan->pty_fd);
 	for (int i = 0; i < 3; i++)
 		keep(&kept, plan->spawn.stdio[i]);
 	for (int i = 0; i < 2; i++)
@@ -57,8 +58,12 @@ int fence_group_step_aside(const struct fence_group_plan *plan)
 {
 	if (prctl(PR_SET_CHILD_SUBREAPER, 1) < 0)
 		return -errno;
-	if (plan->spawn.session == FENCE_SPAWN_INHERIT)
-		return 0; /* the command is to have the caller's group, and gets it from us */
+	/* The command is to have the caller's group, and is born with ours. */
+	return plan->spawn.session == FENCE_SPAWN_INHERIT ? 0 : fence_group_leave();
+}
+
+int fence_group_leave(void)
+{
 	/* A group is enough, and a session dear: the kernel makes a scheduling group
 	 * for each (15 us of a launch). */
 	return setpgid(0, 0) < 0 ? -errno : 0;

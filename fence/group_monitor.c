@@ -32,6 +32,7 @@
 #define KILL_CAP_MS   10000 /* ... and in any case */
 #define CPU_LOOK_MS   10    /* the grain of the kernel's account in /proc */
 #define REAP_AT_ONCE  128   /* then the time-outs have their turn */
+#define WAKE_LOOK_MS  50    /* was the launcher stopped just after it was continued? */
 #define FLUSH_MS      5000  /* for a tee whose reader is slow, after the end */
 #define INIT_MS	      200   /* a pid namespace's init, to say whether others live there */
 #define DONE	      1	    /* what ends the loop */
@@ -54,6 +55,7 @@ enum {
 	TIMER_REAP,
 	TIMER_CPU,
 	TIMER_INIT,
+	TIMER_WAKE,
 	TIMERS,
 };
 
@@ -83,6 +85,9 @@ struct monitor {
 	bool group_termed, tree_termed;
 	bool executor_gone; /* the launcher is dead */
 	bool survived;
+	bool hung_up; /* HUP was sent: nobody reads the terminal any more */
+	pid_t launcher, launcher_group;
+	bool leader_stopped; /* seen with a group that is the launcher's only */
 	bool paused;
 	int64_t paused_left_ms[2]; /* of TIMER_LIMIT and TIMER_IDLE */
 	int64_t boot_left_ms;
@@ -93,6 +98,8 @@ struct monitor {
 };
 
 static int advance(struct monitor *m);
+static void forward(struct monitor *m, int sig);
+static void follow_leader(struct monitor *m);
 
 static int64_t since_start_ms(const struct monitor *m)
 {
@@ -153,17 +160,6 @@ static void announce_ending(struct monitor *m)
 
 /* --- signals ------------------------------------------------------------------- */
 
-/* To the command's process group. While the leader is not reaped its number is
- * its own; afterwards the pidfd stands for it (6.9; older kernels: the members are
- * reached one by one as descendants). */
-static void signal_group(const struct monitor *m, int sig)
-{
-	if (m->leader_gone && m->facts->own_group)
-		(void)fence_pidfd_signal(m->leader_pidfd, sig, PIDFD_SIGNAL_PROCESS_GROUP);
-	else if (!m->leader_gone)
-		(void)kill(m->facts->own_group ? -m->leader : m->leader, sig);
-}
-
 /* The init of a pid namespace is ours, and no part of the group. */
 static bool is_alive(const struct fence_proc_stat *proc, const void *arg)
 {
@@ -185,6 +181,27 @@ static unsigned int signal_tree(struct monitor *m, const int *sigs, size_t count
 	if (fence_tree_list(&m->tree) < 0)
 		return 0; /* no memory, no /proc: the group and KILL's rounds remain */
 	return fence_tree_signal(&m->tree, sigs, count, pick, m);
+}
+
+static bool is_in_launchers_group(const struct fence_proc_stat *proc, const void *arg)
+{
+	const struct monitor *m = arg;
+
+	return is_alive(proc, m) && proc->group == m->launcher_group && proc->pid != m->leader;
+}
+
+/* To the command's process group. While the leader is not reaped its number is
+ * its own; afterwards the pidfd stands for it (6.9; older kernels: the members are
+ * reached one by one as descendants). The launcher's group is not ours to signal: there,
+ * the command and those of it that came from the command. */
+static void signal_group(struct monitor *m, int sig)
+{
+	if (!m->leader_gone)
+		(void)kill(m->facts->own_group ? -m->leader : m->leader, sig);
+	else if (m->facts->own_group)
+		(void)fence_pidfd_signal(m->leader_pidfd, sig, PIDFD_SIGNAL_PROCESS_GROUP);
+	if (!m->facts->own_group && sig != SIGKILL)
+		(void)signal_tree(m, &sig, 1, is_in_launchers_group);
 }
 
 static void note_term(struct monitor *m)
@@ -513,6 +530,8 @@ static int child_died(void *arg, uint32_t events)
 	(void)events;
 	(void)fence_read_some(m->signal_watch.fd, &info, sizeof(info));
 	reap_dead(m);
+	if (!m->facts->own_group && !m->leader_gone)
+		follow_leader(m);
 	/* Whoever died may have left us a child that has not had its KILL. */
 	if (m->phase == KILLING && !m->empty)
 		kill_next(m);
@@ -679,6 +698,11 @@ static int output_moved(void *arg)
 
 	if (m->plan->idle_timeout_ms > 0 && m->timers[TIMER_IDLE].at_ms != FENCE_NEVER)
 		set_timer(m, TIMER_IDLE, m->plan->idle_timeout_ms);
+	if (m->output.unread && !m->hung_up) {
+		m->hung_up = true;
+		forward(m, SIGHUP);
+		signal_group(m, SIGCONT);
+	}
 	if (m->timers[TIMER_DRAIN_IDLE].at_ms != FENCE_NEVER) {
 		now = fence_now_ms();
 		m->timers[TIMER_DRAIN_IDLE].at_ms = now + m->plan->drain_idle_ms;
@@ -730,6 +754,39 @@ static void resume_timers(struct monitor *m)
 	m->paused = false;
 }
 
+/* Of a group that is also the launcher's. Whoever is stopped already has heard of it
+ * from the terminal, or has stopped itself after it had put the screen in order. */
+static bool is_running(const struct fence_proc_stat *proc, const void *arg)
+{
+	return is_alive(proc, arg) && proc->state != 'T';
+}
+
+static bool is_running_elsewhere(const struct fence_proc_stat *proc, const void *arg)
+{
+	const struct monitor *m = arg;
+
+	return is_running(proc, m) && proc->group != m->launcher_group && proc->pid != m->leader;
+}
+
+static bool is_stopped(const struct fence_proc_stat *proc, const void *arg)
+{
+	(void)arg;
+	return proc->state == 'T';
+}
+
+static void stop_or_continue_each(struct monitor *m, int sig)
+{
+	static const int stop_only[] = { SIGSTOP };
+	static const int cont_only[] = { SIGCONT };
+
+	if (sig != SIGCONT)
+		(void)signal_tree(m, stop_only, 1, is_running);
+	else
+		(void)signal_tree(m, cont_only, 1, is_stopped);
+	if (sig == SIGCONT && m->paused)
+		resume_timers(m);
+}
+
 /* A group whose leader's parent is in another session is orphaned in the kernel's
  * sense, and there TSTP, TTIN and TTOU do nothing by default. STOP does. */
 static void stop_or_continue(struct monitor *m, int sig)
@@ -741,6 +798,10 @@ static void stop_or_continue(struct monitor *m, int sig)
 		return; /* what is being ended must be able to act on it */
 	if (sig != SIGCONT && !m->paused)
 		pause_timers(m);
+	if (!m->facts->own_group) {
+		stop_or_continue_each(m, sig);
+		return;
+	}
 	signal_group(m, sig == SIGCONT ? SIGCONT : SIGSTOP);
 	(void)signal_tree(m, sig == SIGCONT ? cont_only : stop_only, 1, is_alive_elsewhere);
 	if (sig == SIGCONT && m->paused)
@@ -758,6 +819,62 @@ static void forward(struct monitor *m, int sig)
 	signal_group(m, sig);
 	tell_signalled(m, sig);
 }
+
+/* --- a command that has its caller's terminal ----------------------------------------- */
+
+/* The terminal has stopped all of the group; the rest of the tree has not heard of it. */
+static void leader_was_stopped(struct monitor *m, int sig)
+{
+	static const int stop_only[] = { SIGSTOP };
+
+	m->leader_stopped = true;
+	if (m->phase == ENDING || m->phase == KILLING)
+		return;
+	if (!m->paused)
+		pause_timers(m);
+	(void)signal_tree(m, stop_only, 1, is_running_elsewhere);
+	tell(m, (struct fence_group_event){ .news = FENCE_GROUP_STOPPED, .sig = sig });
+}
+
+static void continue_launcher(const struct monitor *m)
+{
+	if (!m->executor_gone && getppid() == m->launcher)
+		(void)kill(m->launcher, SIGCONT);
+}
+
+/* Whoever continued it may have meant it alone; a launcher that stays stopped would be
+ * one that a shell waits for. It may also be just about to stop. */
+static void leader_was_continued(struct monitor *m)
+{
+	m->leader_stopped = false;
+	stop_or_continue(m, SIGCONT);
+	continue_launcher(m);
+	set_timer(m, TIMER_WAKE, WAKE_LOOK_MS);
+}
+
+static int wake_due(void *arg)
+{
+	struct monitor *m = arg;
+	struct fence_proc_stat stat;
+
+	if (!m->leader_stopped && fence_proc_stat(m->launcher, &stat) == 0 && stat.state == 'T')
+		continue_launcher(m);
+	return 0;
+}
+
+static void follow_leader(struct monitor *m)
+{
+	int sig;
+
+	while (fence_reap_job(m->leader, &sig) == 1) {
+		if (sig == SIGCONT)
+			leader_was_continued(m);
+		else
+			leader_was_stopped(m, sig);
+	}
+}
+
+/* --- the launcher's end ----------------------------------------------------------------- */
 
 static int launcher_gone(struct monitor *m)
 {
@@ -882,7 +999,7 @@ static int watch_everything(struct monitor *m, int control_fd)
 		[TIMER_GRACE] = grace_due,     [TIMER_DRAIN_IDLE] = drain_due,
 		[TIMER_DRAIN_CAP] = drain_due, [TIMER_KILL] = kill_due,
 		[TIMER_REAP] = reap_due,       [TIMER_CPU] = cpu_due,
-		[TIMER_INIT] = init_due,
+		[TIMER_INIT] = init_due,       [TIMER_WAKE] = wake_due,
 	};
 	sigset_t deaths;
 	int signal_fd;
@@ -939,6 +1056,8 @@ void fence_group_monitor(const struct fence_group_plan *plan, struct fence_group
 		.boot_fd = -1,
 		.control_fd = control_fd,
 		.grace_ms = plan->grace_ms,
+		.launcher = getppid(),
+		.launcher_group = getpgrp(),
 	};
 	int rc;
 
@@ -949,6 +1068,8 @@ void fence_group_monitor(const struct fence_group_plan *plan, struct fence_group
 		m.result->failed_errno = -rc;
 	} else {
 		command_started(&m);
+		if (plan->spawn.session == FENCE_SPAWN_INHERIT && fence_group_leave() < 0)
+			give_up();
 		if (watch_everything(&m, control_fd) < 0 || fence_loop_run(&m.loop) != DONE)
 			give_up();
 		fence_output_finish(&m.output, m.executor_gone ? 0 : FLUSH_MS, control_fd);

@@ -126,8 +126,11 @@ static void give_up_tee(struct fence_stream *stream, int error)
 	output->result->tee_errno[stream - output->streams] = error;
 	stream->tee_fd = -1;
 	stream->pending_bytes = 0;
-	/* As without us: yes(1) before head(1) ends of a broken pipe. */
-	if (error == EPIPE && stream->tee_only)
+	/* As without us: yes(1) before head(1) ends of a broken pipe. A terminal has no
+	 * such thing: it hangs up, and what does not mind writes on. */
+	if (error == EPIPE && stream->tee_only && stream->is_pty)
+		output->unread = true;
+	else if (error == EPIPE && stream->tee_only)
 		end_stream(stream);
 }
 
@@ -296,6 +299,18 @@ static int open_pipe(struct fence_stream *stream, int *ret_end)
 	return fcntl(ends[0], F_SETFL, flags | O_NONBLOCK) < 0 ? -errno : 0;
 }
 
+/* The caller has one too, to write to: this is ours to close. */
+static int open_pty(struct fence_stream *stream, int pty_fd)
+{
+	int fd = fcntl(pty_fd, F_DUPFD_CLOEXEC, 3);
+
+	if (fd < 0)
+		return -errno;
+	stream->pipe_fd = fd;
+	stream->is_pty = stream->is_wide = true;
+	return 0;
+}
+
 int fence_output_open(struct fence_output *output, const struct fence_group_plan *plan,
 		      struct fence_group_shared *shared, int ret_ends[2])
 {
@@ -324,6 +339,8 @@ int fence_output_open(struct fence_output *output, const struct fence_group_plan
 	output->chunk = malloc(CHUNK_BYTES);
 	if (output->chunk == NULL)
 		return -ENOMEM;
+	if (plan->pty_fd >= 0)
+		return open_pty(&output->streams[0], plan->pty_fd);
 	for (int i = 0; i < 2; i++) {
 		int rc = open_pipe(&output->streams[i], &ret_ends[i]);
 

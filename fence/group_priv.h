@@ -87,6 +87,9 @@ void fence_group_monitor(const struct fence_group_plan *plan, struct fence_group
  * leaves the launcher's process group. */
 void fence_group_close_rest(const struct fence_group_plan *plan, int control_fd);
 int fence_group_step_aside(const struct fence_group_plan *plan);
+/* For INHERIT, once the command is born: ^Z at the terminal must not stop the one that
+ * keeps the time. */
+int fence_group_leave(void);
 
 /* --- containment (group_contain.c, group_init.c) ------------------------------- */
 
@@ -139,6 +142,7 @@ struct fence_stream {
 	uint8_t *head_memory;
 	int pipe_fd;   /* our end; -1: at its end */
 	bool is_wide;  /* the pipe was widened */
+	bool is_pty;   /* the master of a pseudo-terminal instead */
 	int tee_fd;    /* -1: none, or given up */
 	bool tee_only; /* nobody else wants the bytes */
 	struct fence_watch pipe_watch, tee_watch;
@@ -152,6 +156,7 @@ struct fence_output {
 	struct fence_group_result *result;
 	int log_fd;
 	uint8_t *chunk;
+	bool unread;		 /* a terminal's output that nobody reads any more */
 	bool draining;		 /* the command is gone: read on even when a tee is slow */
 	int (*moved)(void *arg); /* called after bytes came or a stream ended */
 	void *arg;

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -68,7 +69,7 @@ int fence_proc_probe(void)
 	return strtol(text, NULL, 10) == (long)getpid() ? 0 : -EXDEV;
 }
 
-/* Does this process hold the pipe? `link` is its name, "pipe:[INODE]". */
+/* Does this process hold it? `link` is its name, "pipe:[INODE]" or "/dev/pts/N". */
 static bool holds(int proc_fd, const char *pid, const char *link)
 {
 	char path[32];
@@ -99,13 +100,17 @@ unsigned int fence_pipe_holders(int pipe_fd, pid_t *ret_pids, unsigned int size)
 {
 	unsigned int count = 0;
 	char link[64];
+	unsigned int pty;
 	struct stat st;
 	struct dirent *entry;
 	DIR *proc;
 
 	if (fstat(pipe_fd, &st) < 0)
 		return 0;
-	(void)snprintf(link, sizeof(link), "pipe:[%llu]", (unsigned long long)st.st_ino);
+	if (fence_ioctl(pipe_fd, TIOCGPTN, &pty) == 0)
+		(void)snprintf(link, sizeof(link), "/dev/pts/%u", pty);
+	else
+		(void)snprintf(link, sizeof(link), "pipe:[%llu]", (unsigned long long)st.st_ino);
 	proc = opendir("/proc");
 	while (proc != NULL && count < size && (entry = readdir(proc)) != NULL) {
 		pid_t pid = (pid_t)strtol(entry->d_name, NULL, 10);

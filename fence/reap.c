@@ -49,14 +49,24 @@ int fence_reap_wait(pid_t pid, struct fence_exit *ret, struct rusage *usage)
 	return take(pid, 0, ret, usage);
 }
 
-int fence_reap_stopped(pid_t pid, int *ret_signal)
+static int take_job(pid_t pid, int options, int *ret_signal)
 {
 	siginfo_t info;
-	int rc = fence_waitid(P_PID, (id_t)pid, &info, WSTOPPED | WNOHANG, NULL);
+	int rc = fence_waitid(P_PID, (id_t)pid, &info, options | WNOHANG, NULL);
 
 	if (rc == 1)
 		*ret_signal = info.si_status;
 	return rc;
+}
+
+int fence_reap_stopped(pid_t pid, int *ret_signal)
+{
+	return take_job(pid, WSTOPPED, ret_signal);
+}
+
+int fence_reap_job(pid_t pid, int *ret_signal)
+{
+	return take_job(pid, WSTOPPED | WCONTINUED, ret_signal);
 }
 
 int fence_exit_status(const struct fence_exit *how)

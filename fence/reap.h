@@ -33,6 +33,10 @@ int fence_reap_wait(pid_t pid, struct fence_exit *ret, struct rusage *usage);
  * and the signal; 0: no. */
 int fence_reap_stopped(pid_t pid, int *ret_signal);
 
+/* The same, and whether it was continued (then the signal is CONT): each is told once,
+ * and only the last of them when they came at once. */
+int fence_reap_job(pid_t pid, int *ret_signal);
+
 /* 128+n for a signal, else the status: what a shell would see. */
 int fence_exit_status(const struct fence_exit *how);
 

@@ -6,6 +6,7 @@
 #include <sched.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
@@ -103,6 +104,8 @@ static int child_stdio(const struct fence_spawn_plan *plan)
 		if (source[i] == i ? fcntl(i, F_SETFD, 0) < 0 : dup2(source[i], i) < 0)
 			return -errno;
 	}
+	if (plan->own_terminal && ioctl(0, TIOCSCTTY, 0) < 0)
+		return -errno;
 	return 0;
 }
 

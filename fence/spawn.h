@@ -34,9 +34,10 @@ struct fence_spawn_plan {
 	char *const *envp;
 	enum fence_spawn_session session;
 	bool foreground; /* OWN_GROUP: and make it the foreground group of the terminal among 0-2 */
-	int stdio[3];	 /* descriptors to have as 0, 1, 2; -1: as inherited */
-	const char *dir; /* working directory; NULL: as inherited */
-	int umask;	 /* -1: as inherited */
+	bool own_terminal;   /* OWN_SESSION: what it has as 0 becomes its controlling terminal */
+	int stdio[3];	     /* descriptors to have as 0, 1, 2; -1: as inherited */
+	const char *dir;     /* working directory; NULL: as inherited */
+	int umask;	     /* -1: as inherited */
 	const int *keep_fds; /* descriptors above 2 that stay open, ascending; */
 	size_t keep_count;   /* all others are closed */
 	int nice;	     /* added to the caller's; 0: as inherited */

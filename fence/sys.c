@@ -100,6 +100,13 @@ int fence_fix_stdio(void)
 	return 0;
 }
 
+int fence_ioctl(int fd, unsigned int request, void *arg)
+{
+	long rc = syscall(SYS_ioctl, fd, request, arg);
+
+	return rc < 0 ? -errno : (int)rc;
+}
+
 int fence_close_range(unsigned int first, unsigned int last, unsigned int flags)
 {
 	return syscall(SYS_close_range, first, last, flags) < 0 ? -errno : 0;
@@ -176,6 +183,17 @@ ssize_t fence_write_nowait(int fd, const void *buf, size_t size_bytes)
 		done = syscall(SYS_pwritev2, fd, &part, 1, -1L, -1L, RWF_NOWAIT);
 	} while (done < 0 && errno == EINTR);
 	return done < 0 ? -errno : done;
+}
+
+ssize_t fence_read_nowait(int fd, void *buf, size_t size_bytes)
+{
+	struct iovec part = { .iov_base = buf, .iov_len = size_bytes };
+	long got;
+
+	do {
+		got = syscall(SYS_preadv2, fd, &part, 1, -1L, -1L, RWF_NOWAIT);
+	} while (got < 0 && errno == EINTR);
+	return got < 0 ? -errno : got;
 }
 
 /* The kernel's mask is the first 64 bits of any C library's sigset_t. */

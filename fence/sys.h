@@ -28,6 +28,10 @@ ssize_t fence_read_file(int dir_fd, const char *path, char *buf, size_t size_byt
  * and is not lost in silence. First thing in main. */
 int fence_fix_stdio(void);
 
+/* ioctl(2), whose request is a signed number in one C library and not in another: its
+ * answer, or -errno. */
+int fence_ioctl(int fd, unsigned int request, void *arg);
+
 /* Descriptors above 2 as they were given to us are none of a child's business. */
 int fence_close_range(unsigned int first, unsigned int last, unsigned int flags);
 
@@ -56,6 +60,8 @@ int fence_renameat2(int old_dir, const char *old_path, int new_dir, const char *
 /* write(2) at the file's own place that never waits, whatever the descriptor's
  * flags: -EAGAIN instead, -EOPNOTSUPP where the kind of file cannot tell. */
 ssize_t fence_write_nowait(int fd, const void *buf, size_t size_bytes);
+/* The same for reading. */
+ssize_t fence_read_nowait(int fd, void *buf, size_t size_bytes);
 
 /* Sets of signals by the kernel's numbers, 1 to 64. A C library keeps two or three
  * real-time signals to itself and leaves them out of what sigfillset(3) fills and

@@ -305,7 +305,10 @@ static void kill_one(struct killing *killing, pid_t pid)
 	(void)sched_setscheduler(pid, SCHED_BATCH, &none);
 	if (group > 1 && was_killed(killing, group))
 		return;
+	/* In a session that is ours too the group may be the caller's, or a job of its
+	 * shell, unless this child made it. */
 	if (group <= 1 || group == killing->own_group || group == killing->own_session ||
+	    (group != pid && getsid(pid) == killing->own_session) ||
 	    is_spared(killing->spare, group)) {
 		(void)kill(pid, SIGKILL);
 		return;

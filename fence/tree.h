@@ -69,15 +69,16 @@ struct fence_spare {
 };
 
 /* One round of ending: KILL to each child of ours and to its process group, the
- * spared ones and our own group excepted. What dies hands its children to us, so
- * rounds of this, with reaping between, end any tree. Returns how many children
- * there were, zombies included, or -errno. Needs no memory. */
+ * spared ones and groups of our own session that the child did not make excepted. What dies hands
+ * its children to us, so rounds of this, with reaping between, end any tree. Returns how many
+ * children there were, zombies included, or -errno. Needs no memory. */
 int fence_tree_kill_children(const struct fence_spare *spare);
 
 /* Calls `visit` for each child of ours until it returns non-zero. */
 int fence_tree_children(int (*visit)(pid_t pid, void *arg), void *arg);
 
-/* Who, other than us, holds the pipe of this descriptor open: up to `size` pids;
+/* Who, other than us, holds the pipe of this descriptor open (or, when it is the master
+ * of a pseudo-terminal, the other side of that): up to `size` pids;
  * returns how many were found. Processes of other users cannot be looked into. */
 unsigned int fence_pipe_holders(int pipe_fd, pid_t *ret_pids, unsigned int size);
 

@@ -26,6 +26,7 @@ static void write_news(struct fence_jsonw *w, const struct fence_group_event *ev
 		fence_jsonw_string(w, "cause", fence_cause_word(event->cause));
 		break;
 	case FENCE_GROUP_SIGNALLED:
+	case FENCE_GROUP_STOPPED:
 		fence_jsonw_int(w, "signal", event->sig);
 		break;
 	case FENCE_GROUP_EXITED:
@@ -45,6 +46,7 @@ void run_tell(struct run *run, const struct fence_group_event *event)
 		[FENCE_GROUP_STARTED] = "started",     [FENCE_GROUP_ENDING] = "ending",
 		[FENCE_GROUP_SIGNALLED] = "signalled", [FENCE_GROUP_EXITED] = "exited",
 		[FENCE_GROUP_LEFTOVER] = "leftover",   [FENCE_GROUP_IDLE] = "output-idle",
+		[FENCE_GROUP_STOPPED] = "stopped",
 	};
 	struct event_line line;
 
