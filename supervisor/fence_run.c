@@ -41,6 +41,8 @@ static int watch(struct fenced *f)
 		rc = run_watch_group(run);
 	if (rc == 0 && run->conf.fence_path != NULL)
 		rc = run_fence_watch(&f->fence, &run->loop, run->group, &run->err);
+	if (rc == 0)
+		rc = run_terminal_watch(run);
 	return rc < 0 ? rc : fence_loop_run(&run->loop);
 }
 
@@ -59,12 +61,16 @@ static int run_command(struct fenced *f)
 		return run_finish(run, &unfound);
 	}
 	run_fill_plan(run);
+	rc = run_terminal_plan(run);
+	if (rc < 0)
+		return run_complain(run, &run->err);
 	rc = borrow_fence(f);
 	if (rc < 0)
 		return (void)run_complain(run, &run->err), FENCE_SHUT;
 	rc = fence_group_start(&run->plan, &run->group, &run->err);
 	if (rc == 0)
 		rc = watch(f);
+	run_terminal_end(run, rc == RUN_ENDED ? fence_group_result(run->group) : NULL);
 	if (rc != RUN_ENDED) {
 		if (run->err.code == 0)
 			(void)fence_fail(&run->err, rc, "watch the command");

@@ -1,7 +1,8 @@
 /* One run, from options to exit status: what fence-run is, and what fence-supervisor
  * has in it. In parts: what was asked for (run_opts.c), the environment (run_env.c),
  * the plan (run_plan.c), signals and the loop (run_watch.c), what is said to a person
- * (run_say.c), the record (run_record.c), the exit status (run_status.c). */
+ * (run_say.c), the record (run_record.c), the exit status (run_status.c), terminals
+ * (run_terminal.h). */
 #ifndef SUPERVISOR_RUN_H
 #define SUPERVISOR_RUN_H
 
@@ -18,6 +19,7 @@
 #include "fence/opts.h"
 #include "fence/own.h"
 #include "supervisor/event.h"
+#include "supervisor/run_terminal.h"
 
 #define RUN_LIMITS_MAX	  16
 #define RUN_FDS_MAX	  64
@@ -58,6 +60,7 @@ struct run_conf {
 	bool keep_signals;
 	bool reraise;
 	bool quiet;
+	bool foreground, pty, progress;
 
 	/* The fence of somebody else's attempt. */
 	const char *fence_path; /* NULL: none */
@@ -149,6 +152,7 @@ struct run {
 	struct fence_group *group; /* NULL: not started */
 	struct fence_loop loop;
 	struct fence_watch signal_watch, group_watch;
+	struct run_terminal terminal;
 	bool stopping;
 	unsigned int urgent; /* INT and TERM so far */
 	struct fence_err err;

@@ -319,8 +319,38 @@ static int set_approved(void *arg, const char *value, struct fence_err *err)
 	return fence_marker_approved_parse(value, &conf->approved, err);
 }
 
+static int set_foreground(void *conf, const char *value, struct fence_err *err)
+{
+	(void)value;
+	(void)err;
+	((struct run_conf *)conf)->foreground = true;
+	return 0;
+}
+
+static int set_pty(void *conf, const char *value, struct fence_err *err)
+{
+	(void)value;
+	(void)err;
+	((struct run_conf *)conf)->pty = true;
+	return 0;
+}
+
+static int set_progress(void *conf, const char *value, struct fence_err *err)
+{
+	(void)value;
+	(void)err;
+	((struct run_conf *)conf)->progress = true;
+	return 0;
+}
+
 static const struct fence_opt own_options[] = {
 	{ 0, "reraise", NULL, "die of the signal that the command died of", set_reraise, NULL },
+	{ 0, "foreground", NULL, "leave it in our process group, so that it has our terminal",
+	  set_foreground, NULL },
+	{ 0, "pty", NULL, "give it a terminal of its own, relayed to our input and output", set_pty,
+	  NULL },
+	{ 0, "progress", NULL, "on a terminal: show time, processes and memory meanwhile",
+	  set_progress, NULL },
 	{ 0, "fence", "MARKER", "start only while this marker is the approved one and active",
 	  set_fence, NULL },
 	{ 0, "attempt", "ID", "with --fence: the attempt that it must be of", set_attempt, NULL },
@@ -396,7 +426,8 @@ const struct fence_cli run_cli = {
 
 bool run_reads_output(const struct run_conf *conf)
 {
-	return conf->captures || conf->tee || conf->log_path != NULL || conf->idle_timeout_ms > 0;
+	return conf->captures || conf->tee || conf->pty || conf->log_path != NULL ||
+	       conf->idle_timeout_ms > 0;
 }
 
 /* Watching for silence alone is no wish to have the output swallowed. */
@@ -412,7 +443,7 @@ int run_conf_check(const struct run_conf *conf, struct fence_err *err)
 
 	if (run_reads_output(conf) && (conf->stream_paths[0] || conf->stream_paths[1])) {
 		(void)fence_fail_why(err, -EINVAL, "the command writes it itself",
-				     "%s with --capture, --tee, --log or --idle-timeout",
+				     "%s with --capture, --tee, --log, --pty or --idle-timeout",
 				     conf->stream_paths[0] ? "--stdout" : "--stderr");
 		return fence_hint(err, "use one or the other");
 	}
@@ -428,6 +459,12 @@ int run_conf_check(const struct run_conf *conf, struct fence_err *err)
 	if (conf->fence_path == NULL && (conf->attempt_id != NULL || conf->has_approved))
 		return fence_fail_why(err, -EINVAL, "--fence MARKER is missing",
 				      conf->has_approved ? "--approved" : "--attempt");
+	if (conf->foreground && conf->pty)
+		return fence_fail_why(err, -EINVAL, "--pty gives it a terminal of its own",
+				      "--foreground");
+	if (conf->progress && conf->pty)
+		return fence_fail_why(err, -EINVAL, "with --pty the screen is the command's",
+				      "--progress");
 	if (!to_stdout || (run_reads_output(conf) && !run_passes_output(conf)))
 		return 0;
 	(void)fence_fail_why(err, -EINVAL, "the command's own output goes there too",

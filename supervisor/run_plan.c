@@ -58,6 +58,7 @@ static int check_dir(struct run *run)
 static void group_told(void *arg, const struct fence_group_event *event)
 {
 	run_tell(arg, event);
+	run_terminal_told(arg, event);
 }
 
 void run_fill_plan(struct run *run)
@@ -96,7 +97,7 @@ void run_fill_plan(struct run *run)
 		plan->tee_fd[i] = i + 1;
 	for (int i = 0; i < 2; i++)
 		plan->spawn.stdio[i + 1] = run->stream_fds[i];
-	if (conf->events_fd >= 0) {
+	if (conf->events_fd >= 0 || conf->foreground) {
 		plan->told = group_told;
 		plan->arg = run;
 	}

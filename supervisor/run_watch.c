@@ -25,6 +25,7 @@ int run_begin(struct run *run, const char *program)
 	run->program = program;
 	run->log_fd = -1;
 	run->events.fd = -1;
+	run_terminal_init(&run->terminal);
 	run->record_file.dir_fd = -1;
 	rc = fence_group_prepare(&run->old_mask, &run->err);
 	if (rc == 0 && (rc = fence_fix_stdio()) < 0)
@@ -97,13 +98,15 @@ static int asked_to_end(struct run *run, int sig)
 	return fence_group_stop_with(run->group, FENCE_CAUSE_SUPERVISOR_SIGNAL, sig);
 }
 
-static int pass_on(struct run *run, int sig)
+static int pass_on(struct run *run, int sig, bool from_terminal)
 {
 	bool ends = sig == SIGINT || sig == SIGTERM || sig == SIGHUP || sig == SIGQUIT;
 	int rc;
 
 	if (run->group == NULL)
 		return ends ? RUN_UNWANTED : 0;
+	if (run_terminal_delivered(run, sig, from_terminal))
+		return 0;
 	if (ends)
 		return asked_to_end(run, sig);
 	if (sig == SIGCHLD)
@@ -111,8 +114,10 @@ static int pass_on(struct run *run, int sig)
 	rc = fence_group_signal(run->group, sig);
 	/* The shell that sent it waits for us to stop. CONT wakes us, blocked or not,
 	 * and is then read here like any other. */
-	if (sig == SIGTSTP)
-		(void)kill(getpid(), SIGSTOP);
+	if (sig == SIGTSTP && !run->conf.foreground)
+		run_terminal_stop(run, SIGSTOP);
+	if (sig == SIGWINCH)
+		run_pty_resize(&run->terminal.pty);
 	return rc;
 }
 
@@ -125,7 +130,7 @@ static int signal_came(void *arg, uint32_t events)
 	(void)events;
 	if (got != sizeof(info))
 		return 0;
-	return pass_on(run, (int)info.ssi_signo);
+	return pass_on(run, (int)info.ssi_signo, info.ssi_code == SI_KERNEL);
 }
 
 static int group_spoke(void *arg, uint32_t events)
