@@ -153,7 +153,7 @@ static void what_makes_no_sense_is_refused(void **state)
 	assert_int_equal(PARSE(&conf, "--unset", "A=B"), -EINVAL);
 	assert_int_equal(PARSE(&conf, "--keep-fd", "2"), -ERANGE);
 	assert_int_equal(PARSE(&conf, "--keep-fd", "999"), -EBADF);
-	assert_int_equal(PARSE(&conf, "--leftover", "leave"), -EINVAL);
+	assert_int_equal(PARSE(&conf, "--leftover", "forget"), -EINVAL);
 }
 
 static void kept_descriptors_are_in_order(void **state)
