@@ -106,8 +106,10 @@ bool run_terminal_delivered(const struct run *run, int sig, bool from_terminal)
 	}
 }
 
-/* By default, and not blocked, for as long as it takes. Where nobody could continue us
- * (an orphaned group) the kernel drops all of them but STOP, for the command as well. */
+/* By default, and not blocked, for as long as it takes. Sent while it is blocked, it is one
+ * with what the terminal may have sent to all of the group: otherwise we would stop twice.
+ * Where nobody could continue us (an orphaned group) the kernel drops all of them but
+ * STOP, for the command as well. */
 static void stop_by(int sig)
 {
 	sigset_t one;
@@ -116,8 +118,8 @@ static void stop_by(int sig)
 	(void)sigemptyset(&one);
 	(void)sigaddset(&one, sig);
 	(void)fence_signal_default(sig);
-	(void)sigprocmask(SIG_UNBLOCK, &one, &old);
 	(void)kill(getpid(), sig);
+	(void)sigprocmask(SIG_UNBLOCK, &one, &old);
 	(void)sigprocmask(SIG_SETMASK, &old, NULL);
 }
 
