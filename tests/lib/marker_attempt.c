@@ -100,14 +100,20 @@ static int start(struct run *run, pid_t *ret_group, struct fence_err *err)
 {
 	struct fence_ident group;
 	owned_fd pidfd = -1;
-	int rc;
+	int rc, executed[2];
+	char rest;
 
 	*ret_group = 0;
 	if (!run->command[0])
 		return 0;
+	if (pipe2(executed, O_CLOEXEC) < 0)
+		return fence_fail(err, -errno, "pipe");
 	rc = fence_spawn_fork(0, ret_group, &pidfd);
 	if (rc == 0)
 		become_command(run);
+	(void)close(executed[1]);
+	(void)fence_read_some(executed[0], &rest, 1); /* closed when the command is there */
+	(void)close(executed[0]);
 	if (rc > 0)
 		rc = fence_ident_of_pidfd(pidfd, &group);
 	return rc < 0 ? fence_fail(err, rc, "start") : publish_group(run, &group, err);
