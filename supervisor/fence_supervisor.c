@@ -100,7 +100,8 @@ static int start_group(struct supervisor *s)
 	supervise_fill_streams(&s->conf, &run->plan);
 	run_fence_plan(&s->fence, &run->plan.spawn);
 	run->plan.ending = group_ending;
-	run->plan.told = group_told;
+	/* News that nobody hears would only wake us. */
+	run->plan.told = s->events.fd >= 0 || run->conf.events_fd >= 0 ? group_told : NULL;
 	run->plan.arg = s;
 	rc = fence_group_start(&run->plan, &run->group, &run->err);
 	if (rc == 0)
