@@ -29,6 +29,8 @@ fi
 disk=$(mktemp -d /dev/shm/fence-power.XXXXXX 2>/dev/null) || disk=$T
 [ "$disk" = "$T" ] || later rmdir "$disk"
 later rm -rf "$disk/image" "$disk/cuts"
+# A shell whose reader has gone would end at once, and a loop device would stay.
+trap '' PIPE
 loop=
 drop() {
 	umount "$T/mnt" 2>/dev/null
