@@ -84,7 +84,9 @@ def heard(event):
 
 class Conversation:
     def __init__(self, path, over_socket, command=("--", "sleep", "100"), stderr=None):
-        words = ["--attempt", "a.1", "--marker", path, "--grace", "20s", *command]
+        # What was not understood must not keep the test: a time-out is not what is wanted.
+        words = ["--attempt", "a.1", "--marker", path, "--grace", "20s", "--timeout", "25s"]
+        words += command
         self.path = path
         self.supervised = Attempt(words, over_socket, stderr)
         self.last = self.supervised.ready

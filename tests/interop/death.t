@@ -37,5 +37,8 @@ done
 # Whoever inherited them may take a while to reap them.
 # shellcheck disable=SC2086 # a list of numbers
 ok "no supervisor is left" await gone $supervisors
+for supervisor in $supervisors; do
+	await -t 0 gone "$supervisor" || kill -KILL "$supervisor"
+done
 
 done_testing
