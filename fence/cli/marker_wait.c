@@ -177,6 +177,11 @@ static enum marker_wait_end sleep_once(struct waiting *w)
 		}
 		if (rc > 0)
 			return MARKER_WAIT_ON;
+		/* Where others write in the folder without a pause, poll always has something. */
+		if (fence_now_ms() >= w->none_at_ms)
+			return MARKER_WAIT_NONE;
+		if (fence_now_ms() >= w->stop_at_ms)
+			return MARKER_WAIT_TIMED_OUT;
 	}
 }
 
