@@ -32,14 +32,17 @@ ctrl_c() {
 
 # ^Z gives the shell its terminal back, with the command stopped; after fg ^\\ ends it.
 ctrl_z() {
-	rm -f "$T/seen"
-	job file "$T/pid" type '\x1a' file "$T/seen" type '\n' expect again type '\x1c' -- \
+	rm -f "$T/seen" "$T/again"
+	job file "$T/pid" type '\x1a' file "$T/seen" type '\n' expect again file "$T/again" type '\x1c' -- \
 		'"$@"; read -r line; echo again; fg >/dev/null; echo ended $?' \
 		"$@" sh -c "echo \$\$ >$T/pid; exec sleep $word" &
 	drive=$!
 	await file "$T/pid"
 	state=$(stopped "$(cat "$T/pid")")
 	echo yes >"$T/seen"
+	# Before fg has given it the terminal, the key would be the shell's.
+	await -t "$(within 0.5)" state "$(cat "$T/pid")" S
+	echo yes >"$T/again"
 	wait $drive
 	case $(cat "$T/shown") in
 	*"ended 131"*) echo "$state, then ends" ;;
