@@ -673,7 +673,8 @@ static void kill_one(struct race *race, unsigned int who, int number)
 	else if (who == RUNNER)
 		while (runner_of(trial.supervisor) == 0 && fence_now_us() < begin_us + 1000000)
 			wait_until(&trial, fence_now_us() + 50);
-	wait_until(&trial, fence_now_us() + below(race, race->span_us));
+	/* Half of the moments lie in the first third, where the start is. */
+	wait_until(&trial, fence_now_us() + below(race, race->span_us / (number % 2 == 0 ? 1 : 3)));
 	kill_victims(race, &trial, who);
 	killed_us = fence_now_us();
 	if (orphaned)
