@@ -72,7 +72,7 @@ static int say_json(const struct marker_conf *conf, const struct marker_outcome 
 
 static int say_sentence(const struct marker_conf *conf, const struct marker_outcome *out)
 {
-	char buf[PATH_MAX * 4 + 8192];
+	char buf[PATH_MAX * 4 + 16384];
 	struct fence_text text;
 
 	if (!out->marker)

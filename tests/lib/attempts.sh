@@ -22,7 +22,10 @@ begin() {
 	marker_attempt run "$@" <"$T/in" >"$T/news" 2>"$T/begin-err" 3>&- 4<&- &
 	exec 3>"$T/in"
 	read -r supervisor group <&4
-	[ "$supervisor" != 0 ] || note "$(cat "$T/begin-err")"
+	[ "$supervisor" != 0 ] || {
+		note "$(cat "$T/begin-err")"
+		exit 1
+	}
 	echo "$supervisor" >>"$T/pids"
 }
 publish() {

@@ -28,6 +28,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -52,12 +53,15 @@ static int give_up(const char *what, const struct fence_err *err)
 	return 1;
 }
 
-static void become_command(const struct run *run)
+/* Waits for its word, as a real command does until its group is published. */
+static void become_command(const struct run *run, int go_fd)
 {
-	char stamp[FENCE_ATTEMPT_STAMP_BYTES];
+	char stamp[FENCE_ATTEMPT_STAMP_BYTES], go;
 	sigset_t none;
 
 	(void)setsid();
+	if (fence_read_full(go_fd, &go, 1) < 0)
+		_exit(127);
 	(void)sigemptyset(&none);
 	(void)sigprocmask(SIG_SETMASK, &none, NULL);
 	(void)signal(SIGCHLD, SIG_DFL);
@@ -100,23 +104,29 @@ static int start(struct run *run, pid_t *ret_group, struct fence_err *err)
 {
 	struct fence_ident group;
 	owned_fd pidfd = -1;
-	int rc, executed[2];
-	char rest;
+	int rc, pair[2];
+	char word = 0;
 
 	*ret_group = 0;
 	if (!run->command[0])
 		return 0;
-	if (pipe2(executed, O_CLOEXEC) < 0)
-		return fence_fail(err, -errno, "pipe");
+	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair) < 0)
+		return fence_fail(err, -errno, "socketpair");
 	rc = fence_spawn_fork(0, ret_group, &pidfd);
-	if (rc == 0)
-		become_command(run);
-	(void)close(executed[1]);
-	(void)fence_read_some(executed[0], &rest, 1); /* closed when the command is there */
-	(void)close(executed[0]);
+	if (rc == 0) {
+		(void)close(pair[0]);
+		become_command(run, pair[1]);
+	}
+	(void)close(pair[1]);
 	if (rc > 0)
 		rc = fence_ident_of_pidfd(pidfd, &group);
-	return rc < 0 ? fence_fail(err, rc, "start") : publish_group(run, &group, err);
+	if (rc == 0)
+		rc = publish_group(run, &group, err);
+	if (rc == 0)
+		rc = fence_write_full(pair[0], &word, 1);
+	(void)fence_read_some(pair[0], &word, 1); /* closed when the command is there */
+	(void)close(pair[0]);
+	return rc < 0 ? fence_fail(err, rc, "start") : 0;
 }
 
 /* STATUS [CAUSE REAP SURVIVORS] */
