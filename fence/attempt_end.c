@@ -1,13 +1,17 @@
 /* Ending what is left of an attempt. */
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <poll.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
 #include "fence/attempt_left.h"
+#include "fence/cgroup.h"
 #include "fence/clock.h"
 #include "fence/own.h"
 #include "fence/sys.h"
@@ -156,6 +160,25 @@ static int force(struct ending *e)
 	return rc;
 }
 
+/* The cgroup itself was the attempt's, and nobody else will remove it: when its name says
+ * that it was made for one command. One in which something lives stays. */
+static void remove_cgroup(const struct fence_left_traces *traces)
+{
+	const char *name = traces->cgroup_fd < 0 ? NULL : strrchr(traces->cgroup_path, '/');
+	char link[64], path[PATH_MAX];
+	ssize_t length;
+
+	if (name == NULL ||
+	    strncmp(name + 1, FENCE_CGROUP_PREFIX, sizeof(FENCE_CGROUP_PREFIX) - 1) != 0)
+		return;
+	(void)snprintf(link, sizeof(link), "/proc/self/fd/%d", traces->cgroup_fd);
+	length = readlink(link, path, sizeof(path) - 1);
+	if (length <= 0)
+		return;
+	path[length] = '\0';
+	(void)fence_cgroup_remove(path);
+}
+
 int fence_left_end(const struct fence_left_traces *traces, int64_t grace_ms,
 		   struct fence_left_ended *ret, struct fence_err *err)
 {
@@ -168,5 +191,7 @@ int fence_left_end(const struct fence_left_traces *traces, int64_t grace_ms,
 	if (rc > 0)
 		rc = force(&e);
 	fence_left_list_drop(&e.list);
+	if (rc == 0)
+		remove_cgroup(traces);
 	return rc < 0 ? rc : 0;
 }

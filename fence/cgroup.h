@@ -12,6 +12,9 @@
 
 #include "fence/err.h"
 
+/* What the name of a group that was made for one command begins with. */
+#define FENCE_CGROUP_PREFIX "fence."
+
 /* The folder of the cgroup that this process is in, from /proc/self/cgroup and
  * /proc/self/mountinfo. -ENOENT with words: there is no hierarchy of version 2 here, or
  * none that shows our group. */

@@ -287,7 +287,7 @@ static int enter_cgroup(struct fence_containment *contain, struct fence_spawn_pl
 	if (rc < 0)
 		return rc;
 	/* The name is known to the launcher before there is a group of that name. */
-	length = snprintf(path, PATH_MAX, "%s/fence.%d.%llx", here, (int)getpid(),
+	length = snprintf(path, PATH_MAX, "%s/" FENCE_CGROUP_PREFIX "%d.%llx", here, (int)getpid(),
 			  (unsigned long long)fence_now_us());
 	rc = length < 0 || length >= PATH_MAX
 		     ? fence_fail(err, -ENAMETOOLONG, "make a cgroup in %s", here)
