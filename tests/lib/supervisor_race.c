@@ -1,7 +1,7 @@
 /* supervisor_race: supervisors that are cancelled, or killed, at random moments.
  *
  *   supervisor_race [-s SEED] cancel COUNT FOLDER
- *   supervisor_race [-s SEED] kill WHO COUNT FOLDER
+ *   supervisor_race [-s SEED] [-c CONTAIN] kill WHO COUNT FOLDER
  *       WHO: supervisor, runner, executor, supervisor+executor, supervisor+runner
  *
  * COUNT attempts, one after the other, each with a marker of its own in FOLDER. The
@@ -31,6 +31,7 @@
 #include <unistd.h>
 
 #include "fence/attempt.h"
+#include "fence/attempt_left.h"
 #include "fence/clock.h"
 #include "fence/jsonw.h"
 #include "fence/own.h"
@@ -79,14 +80,15 @@ struct trial {
 	char text[8192]; /* what was said there */
 	size_t text_bytes;
 	int command_pidfd, daemon_pidfd; /* -1: not seen, or gone when it was */
-	bool command_ran;
+	bool command_ran, daemon_ran;
 	bool supervisor_reaped;
 	struct fence_exit supervisor_exit;
-	bool broken;
+	bool broken, is_contained;
 };
 
 struct race {
 	const char *folder;
+	const char *contain; /* NULL: as the supervisor has it by itself */
 	unsigned long long seed;
 	uint64_t random;
 	struct shared *shared;
@@ -170,7 +172,10 @@ static void open_trial(struct race *race, struct trial *trial, int number)
 {
 	int ends[2];
 
-	*trial = (struct trial){ .number = number, .command_pidfd = -1, .daemon_pidfd = -1 };
+	*trial = (struct trial){ .number = number,
+				 .command_pidfd = -1,
+				 .daemon_pidfd = -1,
+				 .is_contained = race->contain != NULL };
 	(void)snprintf(trial->marker, sizeof(trial->marker), "%s/m%d.json", race->folder, number);
 	if (pipe2(ends, O_CLOEXEC) < 0 || fcntl(ends[0], F_SETFL, O_NONBLOCK) < 0)
 		die("pipe", errno);
@@ -187,6 +192,7 @@ static void close_trial(struct trial *trial)
 	fence_close_fd(&trial->daemon_pidfd);
 }
 
+/* In a pid namespace of its own the command does not know the pid that we see. */
 static void look_for(const struct trial *trial, const char *word, int *pidfd, bool *seen)
 {
 	const char *at = strstr(trial->text, word);
@@ -194,7 +200,8 @@ static void look_for(const struct trial *trial, const char *word, int *pidfd, bo
 	if (at == NULL || *seen || strchr(at, '\n') == NULL)
 		return;
 	*seen = true;
-	*pidfd = fence_pidfd_open((pid_t)strtol(at + strlen(word), NULL, 10), 0);
+	if (!trial->is_contained)
+		*pidfd = fence_pidfd_open((pid_t)strtol(at + strlen(word), NULL, 10), 0);
 }
 
 /* Takes what is there to read. */
@@ -204,7 +211,6 @@ static void hear(struct trial *trial)
 	ssize_t got =
 		room == 0 ? -EAGAIN
 			  : fence_read_some(trial->pipe_fd, trial->text + trial->text_bytes, room);
-	bool daemon_ran = trial->daemon_pidfd >= 0;
 
 	if (got == -EAGAIN)
 		return;
@@ -215,7 +221,7 @@ static void hear(struct trial *trial)
 	trial->text_bytes += (size_t)got;
 	trial->text[trial->text_bytes] = '\0';
 	look_for(trial, "command ", &trial->command_pidfd, &trial->command_ran);
-	look_for(trial, "daemon ", &trial->daemon_pidfd, &daemon_ran);
+	look_for(trial, "daemon ", &trial->daemon_pidfd, &trial->daemon_ran);
 }
 
 /* Until that moment, or the end of the pipe; it listens meanwhile. */
@@ -502,6 +508,10 @@ static void start_attempt(struct race *race, struct trial *trial, unsigned int w
 	}
 	if (!speaks)
 		words[count++] = "--create";
+	if (race->contain != NULL) {
+		words[count++] = "--contain";
+		words[count++] = race->contain;
+	}
 	words[count++] = "--";
 	words[count++] = "supervisor_crew";
 	if (deaf)
@@ -596,6 +606,16 @@ static void ask_repair(struct race *race, struct trial *trial, bool over, bool o
 	check_said(race, trial, said, status, over ? " nothing-to-do: " : " repaired: ");
 }
 
+/* Its id is never given out again while the machine is up. */
+static void check_cgroup(struct race *race, struct trial *trial, uint64_t id)
+{
+	owned_mem char *path = NULL;
+	owned_fd fd = -1;
+
+	if (id != 0 && fence_cgroup_find(id, &fd, &path) == 0)
+		fault(race, trial, "the cgroup %s is left", path);
+}
+
 static void check_repair(struct race *race, struct trial *trial, bool orphaned)
 {
 	struct fence_marker marker;
@@ -617,6 +637,7 @@ static void check_repair(struct race *race, struct trial *trial, bool orphaned)
 	if (!read_marker(trial, &marker, &err) || marker.status != FENCE_MARKER_TERMINATED ||
 	    !marker.has_result)
 		fault(race, trial, "after repair it is %s", marker.text);
+	check_cgroup(race, trial, marker.group_cgroup);
 }
 
 /* A first state in the place of a killed writer's temporary takes that away. */
@@ -653,7 +674,8 @@ static void check_alive(struct race *race, struct trial *trial)
 		return;
 	}
 	status = ask(apply, said);
-	if (status != 77 || strstr(said, " alive: ") == NULL || has_ended(trial->command_pidfd))
+	if (status != 77 || strstr(said, " alive: ") == NULL ||
+	    (!trial->is_contained && has_ended(trial->command_pidfd)))
 		fault(race, trial, "repair of a living supervisor's exits with %d: %s", status,
 		      said);
 }
@@ -703,10 +725,10 @@ static void calibrate(struct race *race)
 		open_trial(race, &trial, 1);
 		begin_us = fence_now_us();
 		start_attempt(race, &trial, SUPERVISOR);
-		while (trial.daemon_pidfd < 0 && !trial.at_end &&
+		while (!trial.daemon_ran && !trial.at_end &&
 		       fence_now_us() < begin_us + PATIENCE_MS * INT64_C(1000))
 			wait_until(&trial, fence_now_us() + 100);
-		if (trial.daemon_pidfd < 0)
+		if (!trial.daemon_ran)
 			die("the crew does not come up", ETIMEDOUT);
 		sum_us += fence_now_us() - begin_us;
 		(void)kill(trial.supervisor, SIGTERM);
@@ -939,9 +961,13 @@ int main(int argc, char **argv)
 	int at = 1;
 	int64_t count;
 
-	if (argc > 3 && strcmp(argv[1], "-s") == 0) {
-		race.seed = strtoull(argv[2], NULL, 10);
-		at = 3;
+	for (; argc > at + 3 && argv[at][0] == '-'; at += 2) {
+		if (strcmp(argv[at], "-s") == 0)
+			race.seed = strtoull(argv[at + 1], NULL, 10);
+		else if (strcmp(argv[at], "-c") == 0)
+			race.contain = argv[at + 1];
+		else
+			die(argv[at], EINVAL);
 	}
 	race.random = race.seed * 2 + 1;
 	if (argc < at + 3 || fence_parse_number(argv[argc - 2], 1, 100000, &count) < 0) {

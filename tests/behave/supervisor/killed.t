@@ -13,4 +13,22 @@ for who in supervisor runner executor supervisor+executor supervisor+runner; do
 	n=$(sed -n 's/.*, started \([0-9]*\), over already \([0-9]*\);.*/\1 \2/p' "$T/.ok")
 	ok "$who: mostly after the start" test $((${n% *} + ${n#* })) -gt $((count / 2))
 done
+
+# With stronger containment. To have cgroups of its own a user needs a delegated one.
+kinds=pidns
+[ $ROOT = no ] || kinds="pidns cgroup"
+for contain in $kinds; do
+	rm -f "$m"
+	if ! own --contain $contain -- true 2>"$T/err"; then
+		lacks "$contain: supervisor and runner are killed" "$(cat "$T/err")"
+		continue
+	fi
+	for who in runner supervisor+runner; do
+		count=$((25 * ${RACES:-100} / 100))
+		mkdir "$T/$contain.$who"
+		ok "$contain, $who: killed $count times" \
+			supervisor_race -c $contain kill $who $count "$T/$contain.$who"
+		note "$contain, $who: $(cat "$T/.ok")"
+	done
+done
 done_testing
