@@ -153,15 +153,17 @@ static enum marker_wait_end sleep_once(struct waiting *w)
 	int rc;
 
 	for (;;) {
+		/* Before each sleep, for where others write without a pause, poll always has
+		 * something. */
+		if (fence_now_ms() >= w->none_at_ms)
+			return MARKER_WAIT_NONE;
+		if (fence_now_ms() >= w->stop_at_ms)
+			return MARKER_WAIT_TIMED_OUT;
 		rc = poll(fds, COUNT(fds), wait_ms(w));
 		if (rc < 0 && errno != EINTR) {
 			(void)fence_fail(&w->ret->err, -errno, "poll");
 			return MARKER_WAIT_FAILED;
 		}
-		if (rc == 0 && fence_now_ms() >= w->none_at_ms)
-			return MARKER_WAIT_NONE;
-		if (rc == 0 && fence_now_ms() >= w->stop_at_ms)
-			return MARKER_WAIT_TIMED_OUT;
 		if (rc <= 0)
 			continue;
 		if (fds[1].revents != 0) {
@@ -177,11 +179,6 @@ static enum marker_wait_end sleep_once(struct waiting *w)
 		}
 		if (rc > 0)
 			return MARKER_WAIT_ON;
-		/* Where others write in the folder without a pause, poll always has something. */
-		if (fence_now_ms() >= w->none_at_ms)
-			return MARKER_WAIT_NONE;
-		if (fence_now_ms() >= w->stop_at_ms)
-			return MARKER_WAIT_TIMED_OUT;
 	}
 }
 

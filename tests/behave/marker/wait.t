@@ -132,6 +132,16 @@ ends "nor one that does so while it is being judged" "0 $m: over:"
 like "(it was)" "$(cat "$T/trace")" "*pidfd_open($supervisor, *ESRCH*"
 rm "$m"
 
+begin "$m" a
+marker_race write "$m" a 100000000 >/dev/null 2>&1 3>&- 4<&- &
+writer=$!
+exits "it is not in time, however busy its marker" 75 \
+	timeout 20 fence-marker wait "$m" --over --timeout 200ms
+kill -KILL "$writer"
+wait "$writer" 2>/dev/null
+die
+rm "$m"
+
 # Which of two supervisors: a foreign program names another one in its place.
 begin "$m" a
 first=$supervisor
