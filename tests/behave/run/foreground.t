@@ -30,13 +30,13 @@ pty_drive file "$T/up" signal 2 expect 2 silence 0.1 signal 15 -- \
 	fence-run --foreground -- run_signals wait "$T/up" 2 >"$T/shown" 2>&1
 is "an INT that a process sends to us is passed on" "$(shown 2)" 1
 rm -f "$T/up"
-pty_drive file "$T/up" type '\x03' -- fence-run --foreground -- sh -c "echo up >$T/up; exec sleep $word"
+pty_drive file "$T/up" type '\x03' -- fence-run --foreground -- sh -c "echo up >$T/up; exec sleep $word" >"$T/shown"
 is "^C ends what does not mind it" $? 130
 pty_drive expect go type '\x03' expect caught type 'on\n' -- fence-run --foreground -- \
 	sh -c 'trap "echo caught" INT; echo go; until read -r line; do :; done; echo "[$line]"' >"$T/shown" 2>&1
 is "who goes on after ^C is left alone" "$? $(grep -c '\[on\]' "$T/shown")" "0 1"
 rm -f "$T/up"
-pty_drive file "$T/up" type '\x1c' -- fence-run --foreground -- sh -c "echo up >$T/up; exec sleep $word"
+pty_drive file "$T/up" type '\x1c' -- fence-run --foreground -- sh -c "echo up >$T/up; exec sleep $word" >"$T/shown"
 is "^\\ ends it with QUIT" $? 131
 
 # ^Z: all of it stops, the time-out too; fg goes on.
