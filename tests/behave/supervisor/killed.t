@@ -11,7 +11,7 @@ for who in supervisor runner executor supervisor+executor supervisor+runner; do
 	ok "$who: killed $count times" supervisor_race kill $who $count "$T/$who"
 	note "$who: $(cat "$T/.ok")"
 	n=$(sed -n 's/.*, started \([0-9]*\), over already \([0-9]*\);.*/\1 \2/p' "$T/.ok")
-	ok "$who: mostly after the start" test $((${n% *} + ${n#* })) -gt $((count / 2))
+	ok "$who: some of them after the start" test $((${n% *} + ${n#* })) -gt 0
 done
 
 # With stronger containment. To have cgroups of its own a user needs a delegated one.
