@@ -111,13 +111,16 @@ static int pass_on(struct run *run, int sig, bool from_terminal)
 		return asked_to_end(run, sig);
 	if (sig == SIGCHLD)
 		return fence_group_wake(run->group);
+	/* The new size is news enough: the kernel tells who is on that terminal. */
+	if (sig == SIGWINCH && run->conf.pty && from_terminal) {
+		run_pty_resize(&run->terminal.pty);
+		return 0;
+	}
 	rc = fence_group_signal(run->group, sig);
 	/* The shell that sent it waits for us to stop. CONT wakes us, blocked or not,
 	 * and is then read here like any other. */
 	if (sig == SIGTSTP && !run->conf.foreground)
 		run_terminal_stop(run, SIGSTOP);
-	if (sig == SIGWINCH)
-		run_pty_resize(&run->terminal.pty);
 	return rc;
 }
 
