@@ -59,12 +59,17 @@ int fence_group_step_aside(const struct fence_group_plan *plan)
 	if (prctl(PR_SET_CHILD_SUBREAPER, 1) < 0)
 		return -errno;
 	/* The command is to have the caller's group, and is born with ours. */
-	return plan->spawn.session == FENCE_SPAWN_INHERIT ? 0 : fence_group_leave();
-}
-
-int fence_group_leave(void)
-{
+	if (plan->spawn.session == FENCE_SPAWN_INHERIT)
+		return 0;
 	/* A group is enough, and a session dear: the kernel makes a scheduling group
 	 * for each (15 us of a launch). */
 	return setpgid(0, 0) < 0 ? -errno : 0;
+}
+
+/* Another group would do for us and not for the command: with a parent in another group
+ * of its session it would count as one that somebody can still continue, and when the
+ * shell that had stopped it goes away the kernel would not end it. */
+int fence_group_leave(void)
+{
+	return setsid() < 0 ? -errno : 0;
 }

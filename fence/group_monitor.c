@@ -86,7 +86,7 @@ struct monitor {
 	bool executor_gone; /* the launcher is dead */
 	bool survived;
 	bool hung_up; /* HUP was sent: nobody reads the terminal any more */
-	pid_t launcher, launcher_group;
+	pid_t launcher, launcher_group, launcher_session;
 	bool leader_stopped; /* seen with a group that is the launcher's only */
 	bool paused;
 	int64_t paused_left_ms[2]; /* of TIMER_LIMIT and TIMER_IDLE */
@@ -279,7 +279,9 @@ static void term_rest(struct monitor *m)
 static void kill_round(struct monitor *m, bool whole_tree)
 {
 	static const int kill_only[] = { SIGKILL };
-	const struct fence_spare init = { .pids = &m->contain.init, .count = 1 };
+	const struct fence_spare spare = { .pids = &m->contain.init,
+					   .count = whole_tree ? 0 : 1,
+					   .session = m->launcher_session };
 	int count;
 
 	if (whole_tree || !m->contain.kill_asked)
@@ -289,7 +291,7 @@ static void kill_round(struct monitor *m, bool whole_tree)
 		(void)signal_tree(m, kill_only, 1, NULL);
 	/* An init ends everybody in its namespace, and counts them; one that is slow or
 	 * stopped is ended itself, and all of them with it. */
-	count = fence_tree_kill_children(whole_tree ? NULL : &init);
+	count = fence_tree_kill_children(&spare);
 	m->round_children = count > 0 ? (unsigned int)count : 0;
 	m->round_reaped = 0;
 	m->timers[TIMER_KILL].at_ms = fence_now_ms() + KILL_AGAIN_MS;
@@ -1038,9 +1040,11 @@ static int watch_everything(struct monitor *m, int control_fd)
 
 /* A loop that cannot be is no reason to leave the command alone: it is killed, and
  * the launcher, which sees no `ended`, ends what might be left. */
-static void __attribute__((noreturn)) give_up(void)
+static void __attribute__((noreturn)) give_up(const struct monitor *m)
 {
-	(void)fence_tree_kill_children(NULL);
+	const struct fence_spare spare = { .session = m->launcher_session };
+
+	(void)fence_tree_kill_children(&spare);
 	_exit(125);
 }
 
@@ -1058,6 +1062,7 @@ void fence_group_monitor(const struct fence_group_plan *plan, struct fence_group
 		.grace_ms = plan->grace_ms,
 		.launcher = getppid(),
 		.launcher_group = getpgrp(),
+		.launcher_session = getsid(0),
 	};
 	int rc;
 
@@ -1069,9 +1074,9 @@ void fence_group_monitor(const struct fence_group_plan *plan, struct fence_group
 	} else {
 		command_started(&m);
 		if (plan->spawn.session == FENCE_SPAWN_INHERIT && fence_group_leave() < 0)
-			give_up();
+			give_up(&m);
 		if (watch_everything(&m, control_fd) < 0 || fence_loop_run(&m.loop) != DONE)
-			give_up();
+			give_up(&m);
 		fence_output_finish(&m.output, m.executor_gone ? 0 : FLUSH_MS, control_fd);
 	}
 	fence_contain_leave(&m.contain);

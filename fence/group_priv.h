@@ -87,8 +87,8 @@ void fence_group_monitor(const struct fence_group_plan *plan, struct fence_group
  * leaves the launcher's process group. */
 void fence_group_close_rest(const struct fence_group_plan *plan, int control_fd);
 int fence_group_step_aside(const struct fence_group_plan *plan);
-/* For INHERIT, once the command is born: ^Z at the terminal must not stop the one that
- * keeps the time. */
+/* For INHERIT, once the command is born: into a session of our own. ^Z at the terminal must
+ * not stop the one that keeps the time. */
 int fence_group_leave(void);
 
 /* --- containment (group_contain.c, group_init.c) ------------------------------- */

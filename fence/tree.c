@@ -291,6 +291,12 @@ static bool was_killed(const struct killing *killing, pid_t group)
 	return false;
 }
 
+static bool is_common(const struct killing *killing, pid_t session)
+{
+	return session == killing->own_session ||
+	       (killing->spare != NULL && session == killing->spare->session);
+}
+
 /* A whole group at once where that is possible: it is atomic against fork, which a
  * kill of single processes is not. The kernel lets no fork of a member finish while
  * its group has the signal pending. */
@@ -305,11 +311,10 @@ static void kill_one(struct killing *killing, pid_t pid)
 	(void)sched_setscheduler(pid, SCHED_BATCH, &none);
 	if (group > 1 && was_killed(killing, group))
 		return;
-	/* In a session that is ours too the group may be the caller's, or a job of its
+	/* In a session that is others' too the group may be the caller's, or a job of its
 	 * shell, unless this child made it. */
 	if (group <= 1 || group == killing->own_group || group == killing->own_session ||
-	    (group != pid && getsid(pid) == killing->own_session) ||
-	    is_spared(killing->spare, group)) {
+	    (group != pid && is_common(killing, getsid(pid))) || is_spared(killing->spare, group)) {
 		(void)kill(pid, SIGKILL);
 		return;
 	}

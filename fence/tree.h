@@ -66,10 +66,12 @@ unsigned int fence_tree_signal(const struct fence_tree *tree, const int *sigs, s
 struct fence_spare {
 	const pid_t *pids; /* children that are none of this group's */
 	size_t count;
+	pid_t session; /* whose groups are others' too, as our own session's are; 0: none */
 };
 
 /* One round of ending: KILL to each child of ours and to its process group, the
- * spared ones and groups of our own session that the child did not make excepted. What dies hands
+ * spared ones and groups of our own or a spared session that the child did not make
+ * excepted. What dies hands
  * its children to us, so rounds of this, with reaping between, end any tree. Returns how many
  * children there were, zombies included, or -errno. Needs no memory. */
 int fence_tree_kill_children(const struct fence_spare *spare);

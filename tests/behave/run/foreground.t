@@ -82,6 +82,13 @@ for how in "" "fence-run --foreground --"; do
 	like "and after fg it reads" "$(tr -d '\r' <"$T/shown" | xargs)" "*again text text ended 0*"
 done
 
+# A shell that goes away with a job that it had stopped: the kernel ends an orphaned group.
+for how in "" "fence-run --foreground --"; do
+	rm -f "$T/pid"
+	job file "$T/pid" type '\x1a' -- "$how sh -c 'echo \$\$ >$T/pid; exec sleep $word'; await -t 5 state \$(cat $T/pid) T"
+	ok "${how:-control: bare}: stopped, it ends with its shell" await -t 2 none "$word"
+done
+
 # The end of it is not the end of our group.
 sleep $word &
 bystander=$!
