@@ -123,6 +123,8 @@ static int child_fds(const struct fence_spawn_plan *plan)
 {
 	unsigned int first = 3;
 
+	if (plan->fds_are_set)
+		return 0;
 	for (size_t i = 0; i < plan->keep_count; i++) {
 		unsigned int kept = (unsigned int)plan->keep_fds[i];
 		int rc = 0;
@@ -236,7 +238,8 @@ static pid_t clone_onto_new_stack(struct birth *birth, int *ret_pidfd)
 	if (stack == MAP_FAILED)
 		return -errno;
 	pid = clone(child_main, stack + CHILD_STACK_BYTES,
-		    CLONE_VM | CLONE_VFORK | CLONE_PIDFD | SIGCHLD, birth, ret_pidfd);
+		    CLONE_VM | CLONE_VFORK | SIGCHLD | (ret_pidfd == NULL ? 0 : CLONE_PIDFD), birth,
+		    ret_pidfd);
 	if (pid < 0)
 		pid = -errno;
 	(void)munmap(stack, CHILD_STACK_BYTES);
@@ -276,7 +279,7 @@ int fence_spawn_exec(const struct fence_spawn_plan *plan, pid_t *ret_pid, int *r
 	 * what it is asked for. */
 	if (pid == -ENOSYS) {
 		birth.joins = plan->cgroup_fd > 0;
-		pid = clone_onto_new_stack(&birth, &pidfd);
+		pid = clone_onto_new_stack(&birth, ret_pidfd == NULL ? NULL : &pidfd);
 	}
 	if (pid < 0) {
 		*ret_step = FENCE_SPAWN_STEP_FORK;
@@ -360,19 +363,21 @@ int fence_spawn_find(const char *name, const char *search, const char *dir, char
 int fence_spawn_fork(uint64_t clone_flags, pid_t *ret_pid, int *ret_pidfd)
 {
 	owned_fd pidfd = -1;
-	pid_t pid = clone_flags == 0 ? fork() : fence_raw_clone(clone_flags | SIGCHLD);
+	pid_t pid = clone_flags == 0 ? fork()
+				     : fence_raw_clone(clone_flags | SIGCHLD,
+						       ret_pidfd == NULL ? NULL : &pidfd);
 
 	if (pid < 0)
 		return clone_flags == 0 ? -errno : (int)pid;
 	if (pid == 0)
 		return 0;
 	/* Our unreaped child: its pid is its own until we reap it. */
-	if (ret_pidfd != NULL) {
+	if (ret_pidfd != NULL && pidfd < 0)
 		pidfd = fence_pidfd_open(pid, 0);
-		if (pidfd < 0)
-			return pidfd;
+	if (ret_pidfd != NULL && pidfd < 0)
+		return pidfd;
+	if (ret_pidfd != NULL)
 		*ret_pidfd = fence_take_fd(&pidfd);
-	}
 	*ret_pid = pid;
 	return 1;
 }

@@ -40,6 +40,7 @@ struct fence_spawn_plan {
 	int umask;	     /* -1: as inherited */
 	const int *keep_fds; /* descriptors above 2 that stay open, ascending; */
 	size_t keep_count;   /* all others are closed */
+	bool fds_are_set;    /* none of it: every descriptor is close-on-exec or meant to stay */
 	int nice;	     /* added to the caller's; 0: as inherited */
 	const struct fence_spawn_limit *limits;
 	size_t limit_count;

@@ -6,6 +6,7 @@
 #include <linux/landlock.h>
 #include <linux/openat2.h>
 #include <linux/sched.h>
+#include <poll.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -90,8 +91,13 @@ ssize_t fence_read_file(int dir_fd, const char *path, char *buf, size_t size_byt
 
 int fence_fix_stdio(void)
 {
+	struct pollfd fds[3] = { { .fd = 0 }, { .fd = 1 }, { .fd = 2 } };
+
+	/* One call that tells of all three; it waits for nothing. */
+	if (poll(fds, 3, 0) < 0)
+		return -errno;
 	for (int fd = 0; fd <= 2; fd++) {
-		if (fcntl(fd, F_GETFD) >= 0)
+		if ((fds[fd].revents & POLLNVAL) == 0)
 			continue;
 		/* The lowest free number is this one: those below are open. */
 		if (open("/dev/null", O_RDONLY) < 0)
@@ -137,9 +143,10 @@ int fence_waitid(int id_type, id_t id, siginfo_t *info, int options, struct rusa
 	return info->si_pid != 0;
 }
 
-pid_t fence_raw_clone(uint64_t flags)
+pid_t fence_raw_clone(uint64_t flags, int *ret_pidfd)
 {
-	long pid = syscall(SYS_clone, flags, NULL, NULL, NULL, 0);
+	long pid = syscall(SYS_clone, ret_pidfd == NULL ? flags : flags | CLONE_PIDFD, NULL,
+			   ret_pidfd, NULL, 0);
 
 	return pid < 0 ? -errno : (pid_t)pid;
 }
@@ -163,6 +170,13 @@ int fence_openat2(int dir_fd, const char *path, uint64_t flags, uint64_t mode, u
 	long fd = syscall(SYS_openat2, dir_fd, path, &how, sizeof(how));
 
 	return fd < 0 ? -errno : (int)fd;
+}
+
+ssize_t fence_getdents(int dir_fd, void *buf, size_t size_bytes)
+{
+	long got = syscall(SYS_getdents64, dir_fd, buf, size_bytes);
+
+	return got < 0 ? -errno : got;
 }
 
 int fence_renameat2(int old_dir, const char *old_path, int new_dir, const char *new_path,

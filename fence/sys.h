@@ -42,9 +42,9 @@ int fence_pidfd_signal(int pidfd, int sig, unsigned int flags);
  * The number of children told of (0 or 1), or -errno. */
 int fence_waitid(int id_type, id_t id, siginfo_t *info, int options, struct rusage *usage);
 
-/* A raw clone(2) that behaves like fork: 0 in the child, the pid, or -errno. For
- * fence/spawn alone. */
-pid_t fence_raw_clone(uint64_t flags);
+/* A raw clone(2) that behaves like fork: 0 in the child, the pid, or -errno; unless
+ * NULL, a close-on-exec pidfd comes with it. For fence/spawn alone. */
+pid_t fence_raw_clone(uint64_t flags, int *ret_pidfd);
 
 /* A raw clone3(2) that behaves like fork, into a cgroup (Linux 5.7): 0 in the child, the
  * pid and a close-on-exec pidfd, or -errno. For fence/spawn alone. */
@@ -52,6 +52,10 @@ pid_t fence_raw_clone_into(uint64_t flags, int cgroup_fd, int *ret_pidfd);
 
 /* openat2(2). -ENOSYS where the kernel or a filter has none. */
 int fence_openat2(int dir_fd, const char *path, uint64_t flags, uint64_t mode, uint64_t resolve);
+
+/* getdents64(2): entries as the kernel gives them; 0 at the end; -EINVAL when the next
+ * one does not fit. */
+ssize_t fence_getdents(int dir_fd, void *buf, size_t size_bytes);
 
 /* renameat2(2) flags are the kernel's. */
 int fence_renameat2(int old_dir, const char *old_path, int new_dir, const char *new_path,

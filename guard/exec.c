@@ -4,9 +4,9 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <sys/stat.h>
+#include <sys/sysmacros.h>
 #include <unistd.h>
 
-#include "fence/own.h"
 #include "guard/confine/launch.h"
 #include "guard/confine/record.h"
 #include "guard/policy/policy.h"
@@ -205,14 +205,15 @@ static int settle_policy(struct conf *conf, struct fence_err *err)
 
 /* Through a folder's descriptor openat(2) reaches the host's tree as it was, with
  * ".." and all: no mount of ours is on that way. */
-static int check_stdio(const struct guard_policy *policy, struct fence_err *err)
+static int check_stdio(struct guard_policy *policy, struct fence_err *err)
 {
 	struct stat st;
 
-	for (int fd = 0; policy->profile->confine && fd <= 2; fd++) {
+	for (int fd = 0; fd <= 2; fd++) {
 		if (fstat(fd, &st) < 0)
 			return fence_fail(err, -errno, "look at descriptor %d", fd);
-		if (!S_ISDIR(st.st_mode))
+		policy->may_be_terminal[fd] = S_ISCHR(st.st_mode) && major(st.st_rdev) != 1;
+		if (!policy->profile->confine || !S_ISDIR(st.st_mode))
 			continue;
 		fence_fail_why(err, -EISDIR, "it would lead out of the confinement",
 			       "descriptor %d is a folder", fd);
@@ -239,7 +240,7 @@ static int refuse(const struct conf *conf, const struct fence_err *err)
 
 static int run(struct conf *conf, char *const *argv, struct fence_err *err)
 {
-	owned_mem char **envp = NULL;
+	struct guard_environ environment = { .list = NULL };
 	int rc = settle_policy(conf, err);
 
 	if (rc == 0)
@@ -251,12 +252,14 @@ static int run(struct conf *conf, char *const *argv, struct fence_err *err)
 		(void)fence_hint(err, "see fence-guard exec --help");
 		return refuse(conf, err);
 	}
-	rc = guard_policy_environ(&conf->policy, environ, &envp);
+	rc = guard_policy_environ(&conf->policy, environ, &environment);
 	if (rc < 0) {
 		fence_fail(err, rc, "make the environment");
 		return refuse(conf, err);
 	}
-	return guard_launch(&conf->policy, argv, envp, err);
+	rc = guard_launch(&conf->policy, argv, environment.list, err);
+	guard_environ_free(&environment);
+	return rc;
 }
 
 int guard_exec_main(int argc, char *const *argv, struct fence_text *text, struct fence_err *err)

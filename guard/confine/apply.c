@@ -68,7 +68,6 @@ static int close_view(struct guard_confine *confine, struct fence_err *err)
 	struct guard_mounts mounts = {
 		.real_root = confine->real_root,
 		.keep_proc_rw = confine->policy->allow_userns,
-		.scratch_fd = -1,
 	};
 
 	int rc = confine->policy->profile->confine

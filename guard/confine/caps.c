@@ -1,5 +1,6 @@
 #include <errno.h>
 #include <linux/capability.h>
+#include <linux/securebits.h>
 #include <sys/prctl.h>
 
 #include "guard/confine/steps.h"
@@ -43,7 +44,43 @@ static int drop_bounding(uint64_t keep)
 	return 0;
 }
 
-int guard_drop_caps(uint64_t keep, struct fence_err *err)
+/* With no capability permitted and no_new_privs set, execve(2) permits none again: it
+ * takes the intersection with what was permitted before (cap_bprm_creds_from_file), also
+ * for uid 0. A second lock makes uid 0 a user as any other for it, where the other way, an
+ * empty bounding set, is 41 system calls, a fifth of a launch; what that set still shows
+ * in /proc is a ceiling of what nobody can get. In a user namespace of its own a process
+ * has a full bounding set and no lock in any case. */
+#define LOCKS                                                                                      \
+	(SECBIT_NOROOT | SECBIT_NOROOT_LOCKED | SECBIT_NO_SETUID_FIXUP |                           \
+	 SECBIT_NO_SETUID_FIXUP_LOCKED | SECBIT_NO_CAP_AMBIENT_RAISE |                             \
+	 SECBIT_NO_CAP_AMBIENT_RAISE_LOCKED)
+
+static int lock_uid_0(void)
+{
+	int bits;
+
+	if (prctl(PR_SET_SECUREBITS, LOCKS, 0, 0, 0) == 0)
+		return 0;
+	/* Others may be locked already. */
+	bits = prctl(PR_GET_SECUREBITS, 0, 0, 0, 0);
+	return bits < 0 || prctl(PR_SET_SECUREBITS, bits | LOCKS, 0, 0, 0) < 0 ? -errno : 0;
+}
+
+static int drop_all(struct fence_err *err)
+{
+	struct __user_cap_header_struct header = { .version = _LINUX_CAPABILITY_VERSION_3 };
+	struct __user_cap_data_struct none[HALVES] = { { 0 } };
+	int rc = lock_uid_0();
+
+	if (rc < 0)
+		return fence_fail(err, rc, "lock the capabilities of uid 0");
+	/* What is neither permitted nor inheritable leaves the ambient set as well. */
+	if (capset(&header, none) < 0)
+		return fence_fail(err, -errno, "drop capabilities");
+	return 0;
+}
+
+static int drop_others(uint64_t keep, struct fence_err *err)
 {
 	struct __user_cap_header_struct header = { .version = _LINUX_CAPABILITY_VERSION_3 };
 	struct __user_cap_data_struct data[HALVES];
@@ -64,4 +101,9 @@ int guard_drop_caps(uint64_t keep, struct fence_err *err)
 	if (rc == 0 && capset(&header, data) < 0)
 		rc = -errno;
 	return rc < 0 ? fence_fail(err, rc, "drop capabilities") : 0;
+}
+
+int guard_drop_caps(uint64_t keep, struct fence_err *err)
+{
+	return keep == 0 ? drop_all(err) : drop_others(keep, err);
 }

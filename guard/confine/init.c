@@ -6,27 +6,22 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/epoll.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
-#include <sys/signalfd.h>
 #include <unistd.h>
 
-#include "fence/loop.h"
 #include "fence/own.h"
 #include "fence/reap.h"
 #include "fence/spawn.h"
 #include "fence/sys.h"
 #include "guard/confine/report.h"
+#include "guard/confine/serve.h"
 
 #define NOTES_MAX 64 /* that many paths are told; the record is bounded */
 
 struct init {
 	int sock;
 	const struct guard_command *command;
-	struct fence_loop loop;
-	struct fence_watch sock_watch;
-	struct fence_watch signal_watch;
 	pid_t pid; /* the command, and its process group */
 };
 
@@ -69,36 +64,46 @@ __attribute__((noreturn)) static void fail(const struct init *init, const char *
 static void tie_to_launcher(const struct init *init)
 {
 	struct pollfd event = { .fd = init->sock };
+	struct fence_err err = { 0 };
 
-	if (prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0) < 0)
-		_exit(125);
+	if (prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0) < 0) {
+		fence_fail(&err, -errno, "tie init to its launcher");
+		fail(init, "init", 125, NULL, &err);
+	}
 	if (poll(&event, 1, 0) != 0)
 		_exit(125);
 	/* What is sent to the launcher's group reaches us through it, and once. */
 	(void)setpgid(0, 0);
 }
 
-/* Whatever dies in here becomes ours in the end. The command's own death ends
- * everything: with pid 1 the kernel kills the whole namespace. */
+/* The command's own death ends everything: with pid 1 the kernel kills the whole
+ * namespace. Where nobody asked for the record, our own status says all of it. */
+__attribute__((noreturn)) static void end(const struct init *init, const struct fence_exit *how)
+{
+	struct guard_report report = { .kind = GUARD_REPORT_ENDED, .how = *how };
+
+	if (init->command->tell_started) {
+		guard_leftover_look(&report.leftover);
+		(void)guard_report_send(init->sock, &report, -1);
+	}
+	_exit(fence_exit_status(how));
+}
+
+/* Whatever dies in here becomes ours in the end. */
 static int reap_all(struct init *init)
 {
-	struct guard_report report = { .kind = GUARD_REPORT_ENDED };
+	struct guard_report report = { .kind = GUARD_REPORT_STOPPED };
 	struct fence_exit how;
 
+	if (fence_reap_take(init->pid, &how, NULL) == 0)
+		end(init, &how);
 	while (fence_reap_look(&how) == 1) {
 		(void)fence_reap_take(how.pid, &how, NULL);
-		if (how.pid != init->pid)
-			continue;
-		report.how = how;
-		if (init->command->tell_started)
-			guard_leftover_look(&report.leftover);
-		(void)guard_report_send(init->sock, &report, -1);
-		_exit(fence_exit_status(&how));
+		if (how.pid == init->pid)
+			end(init, &how);
 	}
-	if (fence_reap_stopped(init->pid, &report.status) == 1) {
-		report.kind = GUARD_REPORT_STOPPED;
+	if (fence_reap_stopped(init->pid, &report.status) == 1)
 		(void)guard_report_send(init->sock, &report, -1);
-	}
 	return 0;
 }
 
@@ -109,12 +114,11 @@ static void give_terminal(const struct init *init)
 			return;
 }
 
-static int on_socket(void *arg, uint32_t epoll_events)
+static int on_socket(void *arg)
 {
 	struct init *init = arg;
 	char word = 0;
 
-	(void)epoll_events;
 	if (fence_read_some(init->sock, &word, sizeof(word)) != sizeof(word))
 		_exit(125);
 	if (word == GUARD_SAY_TERMINAL) {
@@ -124,46 +128,45 @@ static int on_socket(void *arg, uint32_t epoll_events)
 	return 0;
 }
 
-static int on_signal(void *arg, uint32_t epoll_events)
+static int on_signal(void *arg, const struct signalfd_siginfo *info)
 {
 	struct init *init = arg;
-	struct signalfd_siginfo info;
 
-	(void)epoll_events;
-	if (fence_read_some(init->signal_watch.fd, &info, sizeof(info)) != sizeof(info))
-		return 0;
-	if (info.ssi_signo == SIGCHLD)
+	if (info->ssi_signo == SIGCHLD)
 		return reap_all(init);
-	(void)kill(-init->pid, (int)info.ssi_signo);
+	(void)kill(-init->pid, (int)info->ssi_signo);
 	return 0;
 }
 
 /* --- start ------------------------------------------------------------------------------ */
 
+/* The lowest of `fds` that is not below `first`, if it is below `best`. */
+static unsigned int next_kept(unsigned int first, const int *fds, size_t count, unsigned int best)
+{
+	for (size_t i = 0; i < count; i++)
+		if ((unsigned int)fds[i] >= first && (unsigned int)fds[i] < best)
+			best = (unsigned int)fds[i];
+	return best;
+}
+
 /* All that the set-up opened, and what the launcher had open; not the descriptors
  * that the command keeps. */
 static int close_others(const struct init *init, const struct guard_policy *policy)
 {
+	const int own[] = { init->command->signal_fd, init->sock };
 	unsigned int first = 3;
-	size_t at = 0;
 	int rc = 0;
-	bool sock_done = false;
 
-	while (rc == 0 && (at < policy->keep_count || !sock_done)) {
-		bool sock_next = !sock_done &&
-				 (at == policy->keep_count || init->sock < policy->keep_fds[at]);
-		unsigned int kept = (unsigned int)(sock_next ? init->sock : policy->keep_fds[at]);
+	for (;;) {
+		unsigned int kept = next_kept(first, own, 2, ~0U);
 
-		if (sock_next)
-			sock_done = true;
-		else
-			at++;
-		if (kept > first)
-			rc = fence_close_range(first, kept - 1, 0);
-		if (kept >= first)
-			first = kept + 1;
+		kept = next_kept(first, policy->keep_fds, policy->keep_count, kept);
+		if (rc == 0 && kept > first)
+			rc = fence_close_range(first, kept == ~0U ? kept : kept - 1, 0);
+		if (rc < 0 || kept == ~0U)
+			return rc;
+		first = kept + 1;
 	}
-	return rc < 0 ? rc : fence_close_range(first, ~0U, 0);
 }
 
 static void tell_names(const struct init *init, enum guard_report_kind kind,
@@ -201,6 +204,26 @@ static void tell_started(const struct init *init, const struct guard_confine *co
 		_exit(125); /* the launcher is gone */
 }
 
+/* Where the command is. A name with a slash is tried as it is: only when that fails is
+ * the reason looked for. */
+static int find(const struct guard_command *command, char *ret_file, size_t size_bytes)
+{
+	const char *name = command->argv[0];
+
+	if (strchr(name, '/') == NULL || strlen(name) >= size_bytes)
+		return fence_spawn_find(name, path_of(command->envp), NULL, ret_file, size_bytes);
+	memcpy(ret_file, name, strlen(name) + 1);
+	return 0;
+}
+
+__attribute__((noreturn)) static void fail_find(const struct init *init, int rc)
+{
+	struct fence_err err = { 0 };
+
+	fence_fail(&err, rc, "find %s", init->command->argv[0]);
+	fail(init, "exec", rc == -ENOENT ? 127 : 126, init->command->argv[0], &err);
+}
+
 static void start(struct init *init, const struct guard_confine *confine)
 {
 	const struct guard_command *command = init->command;
@@ -213,6 +236,7 @@ static void start(struct init *init, const struct guard_confine *confine)
 		.umask = -1,
 		.keep_fds = confine->policy->keep_fds,
 		.keep_count = confine->policy->keep_count,
+		.fds_are_set = confine->policy->keep_count == 0, /* close_others */
 		.keep_signals = true,
 		.mask = command->mask,
 	};
@@ -220,16 +244,19 @@ static void start(struct init *init, const struct guard_confine *confine)
 	struct fence_err err = { 0 };
 	char file[PATH_MAX];
 	owned_fd pidfd = -1;
-	int rc = fence_spawn_find(command->argv[0], path_of(command->envp), NULL, file,
-				  sizeof(file));
+	int rc = find(command, file, sizeof(file));
 
-	if (rc < 0) {
-		fence_fail(&err, rc, "find %s", command->argv[0]);
-		fail(init, "exec", rc == -ENOENT ? 127 : 126, command->argv[0], &err);
-	}
+	if (rc < 0)
+		fail_find(init, rc);
 	plan.file = file;
-	rc = fence_spawn_exec(&plan, &init->pid, &pidfd, &step);
+	rc = fence_spawn_exec(&plan, &init->pid, command->tell_started ? &pidfd : NULL, &step);
 	if (rc < 0) {
+		char unwanted[PATH_MAX];
+		int why = fence_spawn_find(command->argv[0], path_of(command->envp), NULL, unwanted,
+					   sizeof(unwanted));
+
+		if (step == FENCE_SPAWN_STEP_EXEC && why < 0)
+			fail_find(init, why);
 		fence_fail(&err, rc, "%s %s", fence_spawn_step_name(step), file);
 		if (rc == -ENOEXEC)
 			(void)fence_hint(&err, "a script needs a first line such as #!/bin/sh");
@@ -237,26 +264,6 @@ static void start(struct init *init, const struct guard_confine *confine)
 	}
 	if (command->tell_started)
 		tell_started(init, confine, pidfd);
-}
-
-static int watch(struct init *init)
-{
-	sigset_t wanted;
-	int fd;
-	int rc;
-
-	guard_relayed_signals(&wanted);
-	(void)sigaddset(&wanted, SIGCHLD);
-	fd = fence_signals_take(&wanted, NULL);
-	if (fd < 0)
-		return fd;
-	rc = fence_loop_open(&init->loop);
-	if (rc < 0)
-		return rc;
-	init->signal_watch = (struct fence_watch){ .ready = on_signal, .arg = init };
-	init->sock_watch = (struct fence_watch){ .ready = on_socket, .arg = init };
-	rc = fence_loop_add(&init->loop, &init->signal_watch, fd, EPOLLIN);
-	return rc < 0 ? rc : fence_loop_add(&init->loop, &init->sock_watch, init->sock, EPOLLIN);
 }
 
 /* Every rule holds two descriptors while the view is made, and two for each folder
@@ -288,6 +295,13 @@ static int apply(struct guard_confine *confine, const char **stage, struct fence
 void guard_init_run(struct guard_confine *confine, const struct guard_command *command, int sock)
 {
 	struct init init = { .sock = sock, .command = command };
+	struct guard_serving serving = {
+		.signal_fd = command->signal_fd,
+		.sock = sock,
+		.on_signal = on_signal,
+		.on_socket = on_socket,
+		.arg = &init,
+	};
 	struct fence_err err = { 0 };
 	const char *stage = "";
 	int rc;
@@ -301,8 +315,6 @@ void guard_init_run(struct guard_confine *confine, const struct guard_command *c
 	}
 	/* The command has our uid: it must not look into pid 1, nor trace it. */
 	rc = prctl(PR_SET_DUMPABLE, 0, 0, 0, 0) < 0 ? -errno : close_others(&init, confine->policy);
-	if (rc == 0)
-		rc = watch(&init);
 	if (rc < 0) {
 		fence_fail(&err, rc, "set up init");
 		fail(&init, "init", 125, NULL, &err);
@@ -310,6 +322,6 @@ void guard_init_run(struct guard_confine *confine, const struct guard_command *c
 	start(&init, confine);
 	for (size_t i = 0; i < confine->policy->keep_count; i++)
 		(void)close(confine->policy->keep_fds[i]);
-	(void)fence_loop_run(&init.loop);
-	_exit(125);
+	fence_fail(&err, guard_serve(&serving), "wait for the command");
+	fail(&init, "init", 125, NULL, &err);
 }

@@ -6,7 +6,6 @@
 #include <linux/landlock.h>
 #include <sys/stat.h>
 
-#include "fence/own.h"
 #include "fence/sys.h"
 #include "guard/confine/steps.h"
 
@@ -39,11 +38,17 @@ static bool is_writable(const struct guard_op *op)
 		op->kind == GUARD_OP_DEV);
 }
 
+static int allow_proc(int ruleset_fd, uint64_t access)
+{
+	int fd = openat(AT_FDCWD, "/proc", O_PATH | O_DIRECTORY | O_CLOEXEC);
+
+	return fd < 0 ? -errno : fence_landlock_allow(ruleset_fd, fd, access);
+}
+
 static int allow_places(const struct guard_plan *plan, int ruleset_fd, uint64_t access,
 			struct fence_err *err)
 {
-	owned_fd proc_fd = open("/proc", O_PATH | O_DIRECTORY | O_CLOEXEC);
-	int rc = proc_fd < 0 ? -errno : fence_landlock_allow(ruleset_fd, proc_fd, access);
+	int rc = plan->proc_read_only ? 0 : allow_proc(ruleset_fd, access);
 
 	if (rc < 0)
 		return fence_fail(err, rc, "allow writing to /proc");
@@ -60,22 +65,35 @@ static int allow_places(const struct guard_plan *plan, int ruleset_fd, uint64_t 
 	return rc;
 }
 
-int guard_landlock(struct guard_plan *plan, struct fence_err *err)
+/* Where all of it is refused: what the kernel says that it knows. */
+static int create_lesser(struct ruleset_attr *attr, int *ret_abi)
 {
-	struct ruleset_attr attr = { .handled_access_fs = WRITING | NEVER };
 	int abi = fence_landlock_create(NULL, 0, LANDLOCK_CREATE_RULESET_VERSION);
 	size_t size_bytes = abi < 4 ? 8 : abi < 6 ? 16 : 24;
-	owned_fd ruleset_fd = -1;
+
+	*ret_abi = abi;
+	if (abi < 3)
+		attr->handled_access_fs &= ~(uint64_t)ACCESS_TRUNCATE;
+	if (abi < 6)
+		attr->scoped = 0;
+	return abi < 2 ? abi : fence_landlock_create(attr, size_bytes, 0);
+}
+
+int guard_landlock(struct guard_plan *plan, struct fence_err *err)
+{
+	struct ruleset_attr attr = {
+		.handled_access_fs = WRITING | NEVER | ACCESS_TRUNCATE,
+		.scoped = SCOPE_ABSTRACT_UNIX_SOCKET,
+	};
+	int ruleset_fd = fence_landlock_create(&attr, sizeof(attr), 0);
+	int abi = 6;
 	int rc;
 
+	if (ruleset_fd < 0)
+		ruleset_fd = create_lesser(&attr, &abi);
 	/* The first version has no way to allow renames between folders. */
 	if (abi < 2)
 		return 0;
-	if (abi >= 3)
-		attr.handled_access_fs |= ACCESS_TRUNCATE;
-	if (abi >= 6)
-		attr.scoped = SCOPE_ABSTRACT_UNIX_SOCKET;
-	ruleset_fd = fence_landlock_create(&attr, size_bytes, 0);
 	if (ruleset_fd < 0)
 		return fence_fail(err, ruleset_fd, "make a Landlock ruleset");
 	rc = allow_places(plan, ruleset_fd, attr.handled_access_fs & ~(uint64_t)NEVER, err);

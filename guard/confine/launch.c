@@ -6,8 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/epoll.h>
-#include <sys/signalfd.h>
+#include <sys/auxv.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -20,6 +19,7 @@
 #include "guard/confine/init.h"
 #include "guard/confine/record.h"
 #include "guard/confine/report.h"
+#include "guard/confine/serve.h"
 #include "guard/confine/steps.h"
 
 struct launch {
@@ -27,10 +27,7 @@ struct launch {
 	struct guard_confine confine;
 	struct guard_command command;
 	struct fence_err *err;
-	struct fence_loop loop;
-	struct fence_watch sock_watch;
-	struct fence_watch signal_watch;
-	int sock;
+	struct guard_serving serving; /* its socket is the launcher's */
 	int init_pidfd;
 	pid_t init_pid;
 	int terminal_fd; /* our controlling terminal; -1: none */
@@ -75,7 +72,7 @@ static bool have_terminal(const struct launch *launch)
 
 static void say(const struct launch *launch, char word)
 {
-	(void)fence_write_full(launch->sock, &word, 1); /* if init is gone, so be it */
+	(void)fence_write_full(launch->serving.sock, &word, 1); /* if init is gone, so be it */
 }
 
 static void on_failed(struct launch *launch, const struct guard_report *report)
@@ -141,23 +138,12 @@ static int take_reports(struct launch *launch)
 
 	for (;;) {
 		owned_fd fd = -1;
-		int rc = guard_report_take(launch->sock, &report, &fd);
+		int rc = guard_report_take(launch->serving.sock, &report, &fd);
 
 		if (rc <= 0)
 			return rc;
 		on_report(launch, &report, fd);
 	}
-}
-
-static int on_socket(void *arg, uint32_t epoll_events)
-{
-	struct launch *launch = arg;
-
-	(void)epoll_events;
-	/* The end of the socket comes a moment before init's own. */
-	if (take_reports(launch) < 0)
-		fence_loop_remove(&launch->loop, &launch->sock_watch);
-	return 0;
 }
 
 /* --- the end --------------------------------------------------------------------------- */
@@ -167,9 +153,10 @@ static void conclude(struct launch *launch, const struct fence_exit *init_how,
 {
 	if (launch->status >= 0)
 		return;
-	if (!launch->ended) {
-		/* Its death took the command along. */
-		launch->how = *init_how;
+	if (!launch->ended)
+		launch->how = *init_how; /* which is the command's status, unless */
+	if (!launch->ended && (init_how->signalled || launch->policy->status_fd >= 0)) {
+		/* its death took the command along. */
 		fence_fail_why(launch->err, -ECHILD, "somebody killed it",
 			       "init ended before the command (%s %d)",
 			       init_how->signalled ? "signal" : "status", init_how->number);
@@ -181,48 +168,59 @@ static void conclude(struct launch *launch, const struct fence_exit *init_how,
 						       fence_now_ms() - launch->start_ms));
 }
 
+static int on_socket(void *arg)
+{
+	struct launch *launch = arg;
+	struct fence_exit how;
+	struct rusage usage;
+
+	if (take_reports(launch) == 0)
+		return 0;
+	/* Init holds its end for as long as it lives. */
+	if (fence_reap_wait(launch->init_pid, &how, &usage) < 0)
+		return -ECHILD;
+	conclude(launch, &how, &usage);
+	return 1;
+}
+
 /* When init can be reaped, nothing of the namespace is left. */
 static int on_child(struct launch *launch)
 {
 	struct fence_exit how;
 	struct rusage usage;
 
-	while (fence_reap_look(&how) == 1) {
-		(void)fence_reap_take(how.pid, &how, &usage);
-		if (how.pid != launch->init_pid)
-			continue;
+	if (fence_reap_take(launch->init_pid, &how, &usage) == 0) {
 		(void)take_reports(launch);
 		conclude(launch, &how, &usage);
 		return 1;
 	}
+	/* Children that whoever became us by exec(2) had before. */
+	while (fence_reap_look(&how) == 1 && how.pid != launch->init_pid)
+		(void)fence_reap_take(how.pid, &how, NULL);
 	return 0;
 }
 
-static int on_signal(void *arg, uint32_t epoll_events)
+static int on_signal(void *arg, const struct signalfd_siginfo *info)
 {
 	struct launch *launch = arg;
-	struct signalfd_siginfo info;
 
-	(void)epoll_events;
-	if (fence_read_some(launch->signal_watch.fd, &info, sizeof(info)) != sizeof(info))
-		return 0;
-	if (info.ssi_signo == SIGCHLD)
+	if (info->ssi_signo == SIGCHLD)
 		return on_child(launch);
 	/* Continued in the foreground (fg), or in the background (bg). */
-	if (info.ssi_signo == SIGCONT && have_terminal(launch))
+	if (info->ssi_signo == SIGCONT && have_terminal(launch))
 		say(launch, GUARD_SAY_TERMINAL);
 	else
-		(void)fence_pidfd_signal(launch->init_pidfd, (int)info.ssi_signo, 0);
+		(void)fence_pidfd_signal(launch->init_pidfd, (int)info->ssi_signo, 0);
 	return 0;
 }
 
 /* --- the birth ------------------------------------------------------------------------- */
 
 /* Our controlling terminal among the standard descriptors, or -1. */
-static int find_terminal(void)
+static int find_terminal(const struct guard_policy *policy)
 {
 	for (int fd = 0; fd <= 2; fd++)
-		if (tcgetpgrp(fd) >= 0)
+		if (policy->may_be_terminal[fd] && tcgetpgrp(fd) >= 0)
 			return fd;
 	return -1;
 }
@@ -254,11 +252,11 @@ static int give_birth(struct launch *launch)
 		return fence_fail(launch->err, -errno, "make a socket pair");
 	rc = fence_spawn_fork(flags, &launch->init_pid, &launch->init_pidfd);
 	if (rc == 0) {
-		(void)close(pair[0]);
-		guard_init_run(&launch->confine, &launch->command, pair[1]);
+		(void)close(pair[1]);
+		guard_init_run(&launch->confine, &launch->command, pair[0]);
 	}
-	(void)close(pair[1]);
-	launch->sock = pair[0];
+	(void)close(pair[0]);
+	launch->serving.sock = pair[1];
 	if (rc > 0)
 		return 0;
 	fence_fail(&failed.err, rc, "create namespaces");
@@ -266,19 +264,6 @@ static int give_birth(struct launch *launch)
 	memcpy(failed.stage, "namespaces", sizeof("namespaces"));
 	on_failed(launch, &failed);
 	return rc;
-}
-
-static int watch(struct launch *launch, int signal_fd)
-{
-	int rc = fence_loop_open(&launch->loop);
-
-	if (rc < 0)
-		return rc;
-	launch->signal_watch = (struct fence_watch){ .ready = on_signal, .arg = launch };
-	launch->sock_watch = (struct fence_watch){ .ready = on_socket, .arg = launch };
-	rc = fence_loop_add(&launch->loop, &launch->signal_watch, signal_fd, EPOLLIN);
-	return rc < 0 ? rc
-		      : fence_loop_add(&launch->loop, &launch->sock_watch, launch->sock, EPOLLIN);
 }
 
 /* What the command keeps is not ours to hold: a pipe must end when it ends it. */
@@ -301,17 +286,14 @@ static void take_terminal_back(const struct launch *launch)
 
 static void clean_up(struct launch *launch)
 {
+	/* Descriptors go with the process, which ends now. */
 	take_terminal_back(launch);
-	fence_loop_close(&launch->loop);
-	fence_close_fd(&launch->sock);
-	fence_close_fd(&launch->init_pidfd);
 	guard_names_free(&launch->record.absent_denied);
 	guard_names_free(&launch->record.read_only_parents);
 }
 
 static int run(struct launch *launch)
 {
-	owned_fd signal_fd = -1;
 	sigset_t wanted;
 	int rc;
 
@@ -321,17 +303,17 @@ static int run(struct launch *launch)
 		return fence_fail(launch->err, rc, "listen for the end of the command");
 	guard_relayed_signals(&wanted);
 	(void)sigaddset(&wanted, SIGCHLD);
-	signal_fd = fence_signals_take(&wanted, &launch->mask);
-	if (signal_fd < 0)
-		return fence_fail(launch->err, signal_fd, "take signals over");
+	rc = fence_signals_take(&wanted, &launch->mask);
+	if (rc < 0)
+		return fence_fail(launch->err, rc, "take signals over");
+	launch->serving.signal_fd = rc;
+	launch->command.signal_fd = rc;
 	launch->command.mask = &launch->mask;
 	rc = give_birth(launch);
 	if (rc < 0)
 		return rc;
 	drop_kept(launch->policy);
-	rc = watch(launch, signal_fd);
-	if (rc == 0)
-		rc = fence_loop_run(&launch->loop);
+	rc = guard_serve(&launch->serving);
 	return rc < 0 ? fence_fail(launch->err, rc, "watch the command") : 0;
 }
 
@@ -344,8 +326,8 @@ int guard_launch(const struct guard_policy *policy, char *const *argv, char *con
 			.policy = policy,
 			.plan = { .home = value_of(envp, "HOME"), .tmp_dir = value_of(envp, "TMPDIR") },
 			.real_root = guard_is_privileged(),
-			.uid = geteuid(),
-			.gid = getegid(),
+			.uid = (uid_t)getauxval(AT_EUID),
+			.gid = (gid_t)getauxval(AT_EGID),
 		},
 		.command = {
 			.argv = argv,
@@ -353,15 +335,20 @@ int guard_launch(const struct guard_policy *policy, char *const *argv, char *con
 			.tell_started = policy->status_fd >= 0,
 		},
 		.err = err,
-		.loop = { .epoll_fd = -1 },
-		.sock = -1,
 		.init_pidfd = -1,
-		.terminal_fd = find_terminal(),
+		.terminal_fd = find_terminal(policy),
 		.start_ms = fence_now_ms(),
 		.status = -1,
 	};
 	int rc;
 
+	launch.serving = (struct guard_serving){
+		.signal_fd = -1,
+		.sock = -1,
+		.on_signal = on_signal,
+		.on_socket = on_socket,
+		.arg = &launch,
+	};
 	launch.command.foreground = starts_in_foreground(&launch);
 	rc = run(&launch);
 	clean_up(&launch);

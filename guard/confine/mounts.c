@@ -1,19 +1,21 @@
 /* The order, which is the whole point:
  *  1. nothing that we do or that the host does later crosses over (private)
  *  2. copies of everything that is to stay writable, while it is
- *  3. the made-up objects: /dev, /tmp, empty folders, masks
- *  4. the root and all below it become read-only
+ *  3. the made-up objects: /dev, /tmp, empty folders, masks, all in one tmpfs; copies
+ *     of those that are to stay writable
+ *  4. the root and all below it become read-only, the rest of that tmpfs too
  *  5. /proc, while the old one is whole: in a user namespace the kernel gives us a
  *     new one only then
- *  6. the copies and the made-up objects go to their places, parents first */
+ *  6. the copies and the made-up objects go to their places, parents first
+ * System calls are counted here: a launch is a hundred of them. */
 #include "guard/confine/mounts.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
-#include <linux/openat2.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/auxv.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -84,22 +86,66 @@ static const struct guard_op *find_kind(const struct guard_plan *plan, enum guar
 	return NULL;
 }
 
-/* One tmpfs serves everything: a folder of it, copied, is a mount of its own. */
-static int make_scratch(struct guard_mounts *mounts, struct guard_dev *dev, struct fence_err *err)
+/* One tmpfs serves everything: a folder of it, copied, is a mount of its own. Only what
+ * is attached can be copied (before Linux 6.15), so it lies on /proc's place, where the
+ * new /proc then covers it for good; we stand in it, and name what is in it by that. */
+static int make_scratch(struct fence_err *err)
 {
-	int rc;
-
-	mounts->scratch_fd = guard_tree_tmpfs();
-	if (mounts->scratch_fd < 0)
-		return fence_fail(err, mounts->scratch_fd, "make a tmpfs");
-	rc = guard_dev_make(dev, mounts->scratch_fd, mounts->real_root, err);
-	if (rc < 0)
-		return rc;
-	if (mkdirat(mounts->scratch_fd, "tmp", 01777) < 0 ||
-	    mkdirat(mounts->scratch_fd, "mask", 0) < 0 ||
-	    mknodat(mounts->scratch_fd, "file", S_IFREG, 0) < 0)
-		return fence_fail(err, -errno, "fill a tmpfs");
+	if (mount("tmpfs", "/proc", "tmpfs", MS_NOSUID | MS_NODEV, "mode=0755") < 0 ||
+	    chdir("/proc") < 0)
+		return fence_fail(err, -errno, "mount a tmpfs");
 	return 0;
+}
+
+/* What masks are made of: nothing, that nobody may read. */
+static int make_mask(const struct guard_op *op)
+{
+	int rc = S_ISDIR(op->st.st_mode) ? mkdir("mask", 0) : mknod("file", S_IFREG, 0);
+
+	return rc < 0 && errno != EEXIST ? -errno : 0;
+}
+
+/* A folder of the scratch tmpfs, as a writable mount of its own. */
+static int scratch_folder(const char *name, mode_t mode)
+{
+	return mkdir(name, mode) < 0 ? -errno : guard_tree_clone(AT_FDCWD, name);
+}
+
+static int make_up(struct guard_mounts *mounts, struct guard_op *op, size_t number,
+		   struct fence_err *err)
+{
+	char name[32];
+
+	if (op->kind == GUARD_OP_MASK)
+		return make_mask(op);
+	if (op->kind == GUARD_OP_DEV)
+		return guard_dev_make(mounts->real_root, &op->tree_fd, err);
+	if (op->kind == GUARD_OP_TMP)
+		return op->tree_fd = scratch_folder("tmp", 01777);
+	(void)snprintf(name, sizeof(name), "t%zu", number);
+	return op->tree_fd = scratch_folder(name, 0755);
+}
+
+static int make_up_all(struct guard_mounts *mounts, struct guard_plan *plan, struct fence_err *err)
+{
+	bool have_mask[2] = { false, false };
+	int rc = 0;
+
+	for (size_t i = 0; rc >= 0 && i < plan->count; i++) {
+		struct guard_op *op = &plan->ops[i];
+		bool is_dir = S_ISDIR(op->st.st_mode);
+
+		if (op->skip || (op->kind != GUARD_OP_DEV && op->kind != GUARD_OP_TMP &&
+				 op->kind != GUARD_OP_TMPFS && op->kind != GUARD_OP_MASK))
+			continue;
+		if (op->kind == GUARD_OP_MASK && have_mask[is_dir])
+			continue;
+		have_mask[is_dir] |= op->kind == GUARD_OP_MASK;
+		rc = make_up(mounts, op, i, err);
+		if (rc < 0 && err->code == 0)
+			return fence_fail(err, rc, "make up %s", op->path);
+	}
+	return rc < 0 ? rc : 0;
 }
 
 /* --- 4. and 5. ------------------------------------------------------------------------ */
@@ -110,17 +156,6 @@ static int close_root(struct fence_err *err)
 	int rc = fence_mount_setattr(AT_FDCWD, "/", AT_RECURSIVE, &attr);
 
 	return rc < 0 ? fence_fail(err, rc, "make / read-only") : 0;
-}
-
-/* Only what is attached can be copied (before Linux 6.15), so the tmpfs lies on
- * /proc's place, where the new /proc then covers it for good. */
-static int attach_scratch(struct guard_mounts *mounts, const struct guard_plan *plan,
-			  struct fence_err *err)
-{
-	const struct guard_op *proc = find_kind(plan, GUARD_OP_PROC);
-	int rc = guard_tree_attach(mounts->scratch_fd, proc->object_fd, "");
-
-	return rc < 0 ? fence_fail(err, rc, "mount a tmpfs") : 0;
 }
 
 static int mount_proc(bool read_only)
@@ -174,32 +209,31 @@ static int close_proc(struct fence_err *err)
 
 /* --- 6. places -------------------------------------------------------------------------- */
 
-/* A mount of one of the scratch tmpfs's objects. */
-static int scratch_tree(const struct guard_mounts *mounts, const char *name, uint64_t flags)
+/* Bound from the scratch tmpfs, which is read-only by now, a mask is so as well: else
+ * its owner would give himself rights to it. One call for each of thousands, through the
+ * new /proc; where that is hidden, three. */
+static int mask(const struct guard_plan *plan, bool is_dir, int place_fd)
 {
-	owned_fd fd = guard_tree_clone(mounts->scratch_fd, name);
-	int rc = fd < 0 ? fd : guard_tree_restrict(fd, flags, false);
+	const char *name = is_dir ? "mask" : "file";
+	char place[32];
+	owned_fd tree_fd = -1;
 
-	return rc < 0 ? rc : fence_take_fd(&fd);
+	(void)snprintf(place, sizeof(place), "/proc/self/fd/%d", place_fd);
+	if (!plan->proc_masked)
+		return mount(name, place, NULL, MS_BIND, NULL) < 0 ? -errno : 0;
+	tree_fd = guard_tree_clone(AT_FDCWD, name);
+	return tree_fd < 0 ? tree_fd : guard_tree_attach(tree_fd, place_fd, "");
 }
 
-static int mask_tree(const struct guard_mounts *mounts, bool is_dir)
+static int put_on(const struct guard_plan *plan, const struct guard_op *op, int place_fd)
 {
-	return scratch_tree(mounts, is_dir ? "mask" : "file",
-			    SAFE | MOUNT_ATTR_RDONLY | MOUNT_ATTR_NOEXEC);
+	if (op->kind == GUARD_OP_MASK)
+		return mask(plan, S_ISDIR(op->st.st_mode), place_fd);
+	return guard_tree_attach(op->tree_fd, place_fd, "");
 }
 
-static int tmpfs_tree(const struct guard_mounts *mounts, size_t number)
-{
-	char name[32];
-
-	(void)snprintf(name, sizeof(name), "t%zu", number);
-	if (mkdirat(mounts->scratch_fd, name, 0755) < 0)
-		return -errno;
-	return scratch_tree(mounts, name, SAFE);
-}
-
-/* A place for `rest` (a relative path) in a folder in memory. */
+/* A place for `rest` (a relative path) in a folder in memory, which nobody but us has
+ * been in. */
 static int make_place(int tree_fd, const char *rest, bool is_dir)
 {
 	char path[PATH_MAX];
@@ -218,57 +252,42 @@ static int make_place(int tree_fd, const char *rest, bool is_dir)
 		   : mknodat(tree_fd, path, S_IFREG | 0600, 0) < 0)
 		if (errno != EEXIST)
 			return -errno;
-	return fence_openat2(tree_fd, path, O_PATH | O_NOFOLLOW | O_CLOEXEC, 0,
-			     RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS);
+	return 0;
 }
 
-/* Where the operation's mount goes: the object itself while nothing covers it, a
- * place made for it below a folder in memory, else the object looked up again. */
-static int open_place(struct guard_plan *plan, const struct guard_op *op, int *ret_owned)
+/* A mount goes to the object itself while nothing covers it, to a place made for it
+ * below a folder in memory, else to the object looked up again. */
+static int attach_below(const struct guard_plan *plan, struct guard_op *op,
+			const struct guard_op *above, struct fence_err *err)
 {
-	const struct guard_op *above = op->parent < 0 ? NULL : &plan->ops[op->parent];
-	int fd;
-
-	if (above == NULL)
-		return op->object_fd;
-	if (above->kind == GUARD_OP_TMP || above->kind == GUARD_OP_TMPFS ||
-	    above->kind == GUARD_OP_DEV)
-		fd = make_place(above->tree_fd, op->path + strlen(above->path) + 1,
-				S_ISDIR(op->st.st_mode));
-	else
-		fd = guard_reopen(op->path, &op->st);
-	*ret_owned = fd;
-	return fd;
-}
-
-static int make_tree(struct guard_mounts *mounts, struct guard_plan *plan, struct guard_op *op)
-{
-	if (op->kind == GUARD_OP_MASK)
-		return mask_tree(mounts, S_ISDIR(op->st.st_mode));
-	if (op->kind == GUARD_OP_TMPFS)
-		return tmpfs_tree(mounts, (size_t)(op - plan->ops));
-	if (op->kind == GUARD_OP_TMP)
-		return scratch_tree(mounts, "tmp", SAFE);
-	if (op->kind == GUARD_OP_DEV)
-		return guard_tree_clone(mounts->scratch_fd, "dev");
-	return op->tree_fd;
-}
-
-static int attach_op(struct guard_mounts *mounts, struct guard_plan *plan, struct guard_op *op,
-		     struct fence_err *err)
-{
-	owned_fd owned = -1;
-	int place = open_place(plan, op, &owned);
+	const char *rest = op->path + strlen(above->path) + 1;
+	owned_fd place = -1;
 	int rc;
 
+	if (above->kind == GUARD_OP_TMP || above->kind == GUARD_OP_TMPFS ||
+	    above->kind == GUARD_OP_DEV) {
+		rc = make_place(above->tree_fd, rest, S_ISDIR(op->st.st_mode));
+		if (rc < 0)
+			return fence_fail(err, rc, "make a place for %s", op->path);
+		return guard_tree_attach(op->tree_fd, above->tree_fd, rest);
+	}
+	if (op->st.st_ino == 0 && fstat(op->object_fd, &op->st) < 0)
+		return -errno;
+	place = guard_reopen(op->path, &op->st);
 	if (place == -ESTALE)
 		return fence_fail_why(err, place, "it was replaced meanwhile", "confine %s",
 				      op->path);
 	if (place < 0)
 		return fence_fail(err, place, "find %s again", op->path);
-	op->tree_fd = make_tree(mounts, plan, op);
-	rc = op->tree_fd < 0 ? op->tree_fd : guard_tree_attach(op->tree_fd, place, "");
-	return rc < 0 ? fence_fail(err, rc, "mount on %s", op->path) : 0;
+	return put_on(plan, op, place);
+}
+
+static int attach_op(struct guard_plan *plan, struct guard_op *op, struct fence_err *err)
+{
+	int rc = op->parent < 0 ? put_on(plan, op, op->object_fd)
+				: attach_below(plan, op, &plan->ops[op->parent], err);
+
+	return rc < 0 && err->code == 0 ? fence_fail(err, rc, "mount on %s", op->path) : rc;
 }
 
 /* TMPDIR often names a folder of its own below /tmp, which is not there in a private
@@ -283,14 +302,10 @@ static int make_tmp_dir(const struct guard_plan *plan, const struct guard_op *tm
 	    strstr(path, "..") != NULL || path[strlen(path) - 1] == '/' || strlen(path) >= PATH_MAX)
 		return 0;
 	rc = make_place(tmp->tree_fd, path + strlen(tmp->path) + 1, true);
-	if (rc < 0)
-		return fence_fail(err, rc, "make TMPDIR %s", path);
-	fence_drop_fd(&rc);
-	return 0;
+	return rc < 0 ? fence_fail(err, rc, "make TMPDIR %s", path) : 0;
 }
 
-static int attach_all(struct guard_mounts *mounts, struct guard_plan *plan, struct guard_dev *dev,
-		      struct fence_err *err)
+static int attach_all(struct guard_plan *plan, struct fence_err *err)
 {
 	int rc = 0;
 
@@ -300,65 +315,61 @@ static int attach_all(struct guard_mounts *mounts, struct guard_plan *plan, stru
 		if (op->skip || op->kind == GUARD_OP_PROC)
 			continue;
 		plan->current = op->path;
-		rc = attach_op(mounts, plan, op, err);
-		if (rc == 0 && op->kind == GUARD_OP_DEV)
-			rc = guard_dev_finish(dev, op->tree_fd, mounts->scratch_fd, err);
+		rc = attach_op(plan, op, err);
 		if (rc == 0 && op->kind == GUARD_OP_TMP)
 			rc = make_tmp_dir(plan, op, err);
-		/* A thousand masks are not a thousand descriptors. */
-		if (op->kind == GUARD_OP_MASK)
-			fence_close_fd(&op->tree_fd);
 	}
 	return rc;
 }
 
-/* Only once everything has its place in it. */
+/* Read-only only once everything has its place in it; and unlike the scratch tmpfs that
+ * it is a part of, it is for devices. */
 static int close_dev(const struct guard_plan *plan, struct fence_err *err)
 {
+	struct mount_attr attr = { .attr_set = MOUNT_ATTR_RDONLY, .attr_clr = MOUNT_ATTR_NODEV };
 	const struct guard_op *dev = find_kind(plan, GUARD_OP_DEV);
-	int rc = dev == NULL ? 0 : guard_tree_restrict(dev->tree_fd, MOUNT_ATTR_RDONLY, false);
+	int rc = dev == NULL ? 0 : fence_mount_setattr(dev->tree_fd, "", AT_EMPTY_PATH, &attr);
 
 	return rc < 0 ? fence_fail(err, rc, "make /dev read-only") : 0;
 }
+
+#define FORBIDDEN (MS_RDONLY | MS_NOSUID | MS_NODEV | MS_NOEXEC)
 
 /* A fresh /proc, or, where the host forbids one, an unreadable empty folder, never
  * the host's. The scratch tmpfs lies under whichever it is. */
 static int place_proc(struct guard_mounts *mounts, struct guard_plan *plan, struct fence_err *err)
 {
-	const struct guard_op *proc = find_kind(plan, GUARD_OP_PROC);
-	owned_fd mask = -1;
 	/* Also in a user namespace: uid 0 that is mapped to itself is the host's. */
-	bool owns_settings = geteuid() == 0;
+	bool owns_settings = getauxval(AT_EUID) == 0;
 	int rc = mount_proc(owns_settings && !mounts->keep_proc_rw);
 
 	if (rc == -EPERM || rc == -EACCES) {
 		plan->proc_masked = true;
-		mask = mask_tree(mounts, true);
-		rc = mask < 0 ? mask : guard_tree_attach(mask, proc->object_fd, "");
+		rc = mount("tmpfs", "/proc", "tmpfs", FORBIDDEN, "mode=0") < 0 ? -errno : 0;
 	}
 	if (rc < 0)
 		return fence_fail(err, rc, "mount /proc");
+	plan->proc_read_only = !plan->proc_masked && owns_settings && !mounts->keep_proc_rw;
 	return plan->proc_masked || !owns_settings || !mounts->keep_proc_rw ? 0 : close_proc(err);
 }
 
 int guard_mounts_apply(struct guard_mounts *mounts, struct guard_plan *plan, struct fence_err *err)
 {
-	struct guard_dev dev;
 	mode_t mask = umask(0);
 	int rc = make_private(err);
 
 	if (rc == 0)
 		rc = copy_all(plan, err);
 	if (rc == 0)
-		rc = make_scratch(mounts, &dev, err);
+		rc = make_scratch(err);
+	if (rc == 0)
+		rc = make_up_all(mounts, plan, err);
 	if (rc == 0)
 		rc = close_root(err);
 	if (rc == 0)
-		rc = attach_scratch(mounts, plan, err);
-	if (rc == 0)
 		rc = place_proc(mounts, plan, err);
 	if (rc == 0)
-		rc = attach_all(mounts, plan, &dev, err);
+		rc = attach_all(plan, err);
 	if (rc == 0)
 		rc = close_dev(plan, err);
 	(void)umask(mask);

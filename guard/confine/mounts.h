@@ -10,10 +10,10 @@
 struct guard_mounts {
 	bool real_root;	   /* no user namespace is needed */
 	bool keep_proc_rw; /* --allow-userns: the command must write its own maps */
-	int scratch_fd;	   /* the tmpfs that all made-up objects live in */
 };
 
-/* Everything in `plan`, in its order, and a fresh /proc of this pid namespace.
+/* Everything in `plan`, in its order, and a fresh /proc of this pid namespace. The
+ * working directory is somewhere else then.
  * Flags are only ever added: what the host has read-only stays so. */
 int guard_mounts_apply(struct guard_mounts *mounts, struct guard_plan *plan, struct fence_err *err);
 

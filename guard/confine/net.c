@@ -4,13 +4,12 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "fence/own.h"
 #include "guard/confine/steps.h"
 
 int guard_lo_up(struct fence_err *err)
 {
 	struct ifreq request = { .ifr_name = "lo", .ifr_flags = IFF_UP | IFF_RUNNING };
-	owned_fd fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+	int fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
 
 	if (fd < 0 || ioctl(fd, SIOCSIFFLAGS, &request) < 0)
 		return fence_fail(err, -errno, "bring lo up");

@@ -23,17 +23,40 @@ void guard_hint_closed(int rc, struct fence_err *err)
 
 static int make_room(struct guard_plan *plan)
 {
-	size_t room = plan->room == 0 ? 64 : 2 * plan->room;
-	struct guard_op *more;
+	static const size_t few = sizeof(plan->few) / sizeof(plan->few[0]);
+	size_t room = plan->room == 0 ? few : 4 * plan->room;
+	struct guard_op *more = plan->few;
 
 	if (plan->count < plan->room)
 		return 0;
-	more = reallocarray(plan->ops, room, sizeof(*more));
+	if (plan->room > 0)
+		more = reallocarray(plan->room == few ? NULL : plan->ops, room, sizeof(*more));
 	if (more == NULL)
 		return -ENOMEM;
+	if (plan->room == few)
+		memcpy(more, plan->few, sizeof(plan->few));
 	plan->ops = more;
 	plan->room = room;
 	return 0;
+}
+
+static char *keep_path(struct guard_plan *plan, const char *path, size_t length)
+{
+	char *kept = plan->paths + plan->paths_length;
+
+	if (sizeof(plan->paths) - plan->paths_length <= length)
+		return strdup(path);
+	memcpy(kept, path, length + 1);
+	plan->paths_length += length + 1;
+	return kept;
+}
+
+void guard_plan_drop(struct guard_plan *plan, struct guard_op *op)
+{
+	fence_drop_fd(&op->object_fd);
+	fence_drop_fd(&op->tree_fd);
+	if (op->path < plan->paths || op->path >= plan->paths + sizeof(plan->paths))
+		free(op->path);
 }
 
 int guard_plan_add(struct guard_plan *plan, enum guard_op_kind kind, bool named,
@@ -49,13 +72,13 @@ int guard_plan_add(struct guard_plan *plan, enum guard_op_kind kind, bool named,
 		.kind = kind,
 		.named = named,
 		.shut = kind == GUARD_OP_MASK,
-		.path = strdup(object->path),
 		.length = strlen(object->path),
 		.object_fd = -1,
 		.st = object->st,
 		.tree_fd = -1,
 		.parent = -1,
 	};
+	op->path = keep_path(plan, object->path, op->length);
 	if (op->path == NULL)
 		return fence_fail(err, -ENOMEM, "plan for %s", object->path);
 	op->object_fd = fence_take_fd(&fd);
@@ -354,7 +377,7 @@ static int add_rules(struct guard_plan *plan, struct fence_err *err)
 
 /* What every confined command gets: the small /dev, its own /proc, a private /tmp,
  * and its working directory to write in. */
-static int add_structure(struct guard_plan *plan, struct fence_err *err)
+static int add_structure(struct guard_plan *plan, struct guard_object *cwd, struct fence_err *err)
 {
 	static const struct {
 		const char *path;
@@ -368,7 +391,11 @@ static int add_structure(struct guard_plan *plan, struct fence_err *err)
 	int rc;
 
 	for (size_t i = 0; i < sizeof(places) / sizeof(places[0]); i++) {
-		rc = guard_resolve_quick("/", places[i].path, NULL, &object);
+		/* Over what /proc is the new one is mounted by its name. */
+		if (places[i].kind == GUARD_OP_PROC)
+			object = (struct guard_object){ .path = "/proc", .fd = -1 };
+		rc = places[i].kind == GUARD_OP_PROC ? 0
+						     : guard_resolve_place(places[i].path, &object);
 		if (rc < 0)
 			return fence_fail(err, rc, "find %s", places[i].path);
 		rc = guard_plan_add(plan, places[i].kind, false, &object, err);
@@ -378,48 +405,45 @@ static int add_structure(struct guard_plan *plan, struct fence_err *err)
 	/* Never all of it by accident, nor the machine itself. */
 	if (strcmp(plan->cwd, "/") == 0 || guard_path_within(plan->cwd, "/sys"))
 		return 0;
-	rc = guard_resolve_quick("/", plan->cwd, NULL, &object);
-	if (rc < 0)
-		return fence_fail(err, rc, "find the working directory %s", plan->cwd);
-	return guard_plan_add(plan, GUARD_OP_RW, false, &object, err);
+	return guard_plan_add(plan, GUARD_OP_RW, false, cwd, err);
 }
 
-static int find_cwd(struct guard_plan *plan, struct fence_err *err)
+static int find_cwd(struct guard_plan *plan, struct guard_object *ret, struct fence_err *err)
 {
 	struct link_note note = { .plan = plan, .rule = plan->policy->cwd };
 	struct guard_link_watch watch = { .seen = note_link, .arg = &note };
-	struct guard_object object = { .fd = -1 };
-	int rc;
+	const char *wanted = plan->policy->cwd;
+	int rc = wanted == NULL ? guard_resolve_here(ret) : 0;
 
-	if (getcwd(plan->cwd, sizeof(plan->cwd)) == NULL)
-		return fence_fail(err, -errno, "find the working directory");
-	if (plan->policy->cwd == NULL)
-		return stat(".", &plan->cwd_st) < 0
-			       ? fence_fail(err, -errno, "look at the working directory")
-			       : 0;
-	rc = guard_resolve_quick(plan->cwd, plan->policy->cwd, &watch, &object);
-	if (rc == 0 && !S_ISDIR(object.st.st_mode))
-		rc = -ENOTDIR;
-	fence_close_fd(&object.fd);
+	if (wanted != NULL && wanted[0] != '/' && getcwd(plan->cwd, sizeof(plan->cwd)) == NULL)
+		rc = -errno;
 	if (rc < 0)
-		return fence_fail(err, rc, "--cwd %s", plan->policy->cwd);
-	memcpy(plan->cwd, object.path, sizeof(plan->cwd));
-	plan->cwd_st = object.st;
+		return fence_fail(err, rc, "find the working directory");
+	if (wanted != NULL)
+		rc = guard_resolve_quick(plan->cwd, wanted, &watch, ret);
+	if (rc == 0 && !S_ISDIR(ret->st.st_mode))
+		rc = -ENOTDIR;
+	if (rc < 0)
+		return fence_fail(err, rc, "--cwd %s", wanted);
+	memcpy(plan->cwd, ret->path, sizeof(plan->cwd));
+	plan->cwd_st = ret->st;
 	return 0;
 }
 
 int guard_plan_build(struct guard_plan *plan, const struct guard_policy *policy,
 		     struct fence_err *err)
 {
+	struct guard_object cwd = { .fd = -1 };
 	int rc;
 
 	plan->policy = policy;
-	rc = find_cwd(plan, err);
+	rc = find_cwd(plan, &cwd, err);
+	if (rc == 0 && policy->profile->confine)
+		rc = add_structure(plan, &cwd, err);
+	fence_close_fd(&cwd.fd);
 	if (rc < 0 || !policy->profile->confine)
 		return rc;
-	rc = add_structure(plan, err);
-	if (rc == 0)
-		rc = add_rules(plan, err);
+	rc = add_rules(plan, err);
 	plan->current = rc < 0 ? plan->current : NULL;
 	if (rc == 0)
 		rc = guard_plan_add_defaults(plan, err);
@@ -428,12 +452,10 @@ int guard_plan_build(struct guard_plan *plan, const struct guard_policy *policy,
 
 void guard_plan_free(struct guard_plan *plan)
 {
-	for (size_t i = 0; i < plan->count; i++) {
-		fence_drop_fd(&plan->ops[i].object_fd);
-		fence_drop_fd(&plan->ops[i].tree_fd);
-		free(plan->ops[i].path);
-	}
-	free(plan->ops);
+	for (size_t i = 0; i < plan->count; i++)
+		guard_plan_drop(plan, &plan->ops[i]);
+	if (plan->ops != plan->few)
+		free(plan->ops);
 	guard_names_free(&plan->links);
 	guard_names_free(&plan->link_rules);
 	guard_names_free(&plan->absent_denied);

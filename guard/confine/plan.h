@@ -33,7 +33,7 @@ struct guard_op {
 	enum guard_op_kind kind;
 	bool named;    /* by an option; else by a default, which yields */
 	bool shut;     /* a mask or a protection: a second name of the file evades it */
-	char *path;    /* link-free */
+	char *path;    /* link-free; the plan's to free (guard_plan_drop) */
 	size_t length; /* of it, in bytes */
 	int object_fd; /* O_PATH, as it was before any change */
 	struct stat st;
@@ -51,6 +51,9 @@ struct guard_plan {
 	struct guard_op *ops; /* parents before children */
 	size_t count;
 	size_t room;
+	struct guard_op few[48]; /* what `ops` is until they are more: no memory is asked for */
+	char paths[4096];	 /* of the first of them */
+	size_t paths_length;
 	char pinned_dir[4096];		      /* everything above it is pinned; the last that was */
 	struct guard_names links;	      /* on the way to what is shown by name */
 	struct guard_names link_rules;	      /* for each of them, the path as named */
@@ -58,12 +61,15 @@ struct guard_plan {
 	struct guard_names read_only_parents; /* closed for a protected path that is missing */
 	const char *current;		      /* the path under way: a failure's */
 	enum guard_layer landlock;
-	bool proc_masked; /* the host forbids a fresh /proc */
+	bool proc_masked;    /* the host forbids a fresh /proc */
+	bool proc_read_only; /* all of it */
 };
 
 /* Fill `home` and `tmp_dir` first; the policy must outlive the plan. */
 int guard_plan_build(struct guard_plan *plan, const struct guard_policy *policy,
 		     struct fence_err *err);
 void guard_plan_free(struct guard_plan *plan);
+/* What one operation holds. */
+void guard_plan_drop(struct guard_plan *plan, struct guard_op *op);
 
 #endif

@@ -5,22 +5,26 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/auxv.h>
 #include <unistd.h>
 
 #include "fence/own.h"
 #include "fence/sys.h"
+#include "guard/confine/glance.h"
 #include "guard/confine/plan_build.h"
 #include "guard/policy/gitconf.h"
 
 #define CONFIG_MAX_BYTES 1048576 /* 1 MiB */
 
+/* `glance` (of `base`) may be NULL. */
 static int protect_list(struct guard_plan *plan, const char *base, const char *const *list,
-			struct fence_err *err)
+			const struct guard_glance *glance, struct fence_err *err)
 {
 	int rc = 0;
 
 	for (size_t i = 0; rc == 0 && list[i] != NULL; i++)
-		rc = guard_plan_protect(plan, base, list[i], false, err);
+		if (glance == NULL || !guard_glance_lacks(glance, list[i]))
+			rc = guard_plan_protect(plan, base, list[i], false, err);
 	return rc;
 }
 
@@ -117,7 +121,7 @@ static int protect_git_folder(struct guard_plan *plan, const char *work_tree, co
 	if (op != NULL && op->kind == GUARD_OP_RW && strcmp(op->path, folder) != 0)
 		rc = guard_plan_protect(plan, "/", folder, false, err);
 	if (rc == 0)
-		rc = protect_list(plan, folder, guard_protected_in_git, err);
+		rc = protect_list(plan, folder, guard_protected_in_git, NULL, err);
 	if (rc == 0)
 		rc = protect_hooks_path(plan, work_tree, folder, "config", err);
 	return rc < 0 ? rc : protect_hooks_path(plan, work_tree, folder, "config.worktree", err);
@@ -191,7 +195,8 @@ static bool is_bare(const char *folder)
 	       has_entry(folder, "refs");
 }
 
-static int protect_git(struct guard_plan *plan, const char *root, struct fence_err *err)
+static int protect_git(struct guard_plan *plan, const char *root, const struct guard_glance *glance,
+		       struct fence_err *err)
 {
 	char parent[PATH_MAX];
 	char *last;
@@ -204,7 +209,10 @@ static int protect_git(struct guard_plan *plan, const char *root, struct fence_e
 		*last = '\0';
 		return protect_git_folder(plan, parent, root, err);
 	}
-	rc = guard_resolve_quick(root, ".git", NULL, &git);
+	rc = guard_glance_lacks(glance, ".git") ? -ENOENT
+						: guard_resolve_quick(root, ".git", NULL, &git);
+	if (rc == -ENOENT && guard_glance_lacks(glance, "HEAD"))
+		return 0;
 	if (guard_is_absent(rc, root, ".git"))
 		return is_bare(root) ? protect_git_folder(plan, root, root, err) : 0;
 	if (rc < 0) {
@@ -224,6 +232,7 @@ static int protect_git(struct guard_plan *plan, const char *root, struct fence_e
 
 static int protect_roots(struct guard_plan *plan, struct fence_err *err)
 {
+	struct guard_glance glance;
 	size_t count = plan->count;
 	int rc = 0;
 
@@ -233,14 +242,16 @@ static int protect_roots(struct guard_plan *plan, struct fence_err *err)
 
 		if (plan->ops[i].kind != GUARD_OP_RW || !S_ISDIR(plan->ops[i].st.st_mode))
 			continue;
-		rc = protect_git(plan, root, err);
+		guard_glance(root, &glance);
+		rc = protect_git(plan, root, &glance, err);
 		if (rc == 0)
-			rc = protect_list(plan, root, guard_protected_in_root, err);
+			rc = protect_list(plan, root, guard_protected_in_root, &glance, err);
 	}
 	return rc;
 }
 
-static int protect_home(struct guard_plan *plan, const char *home, struct fence_err *err)
+static int protect_home(struct guard_plan *plan, const char *home,
+			const struct guard_glance *glance, struct fence_err *err)
 {
 	int rc = 0;
 
@@ -248,6 +259,8 @@ static int protect_home(struct guard_plan *plan, const char *home, struct fence_
 		char path[PATH_MAX + 64];
 		const struct guard_op *op;
 
+		if (guard_glance_lacks(glance, guard_protected_in_home[i]))
+			continue;
 		(void)snprintf(path, sizeof(path), "%s/%s", home, guard_protected_in_home[i]);
 		op = guard_plan_nearest(plan, path);
 		if (op != NULL && op->kind == GUARD_OP_RW)
@@ -256,41 +269,50 @@ static int protect_home(struct guard_plan *plan, const char *home, struct fence_
 	return rc;
 }
 
+/* `glance` (of `base`) may be NULL. */
 static int mask_list(struct guard_plan *plan, const char *base, const char *const *list,
-		     struct fence_err *err)
+		     const struct guard_glance *glance, struct fence_err *err)
 {
 	int rc = 0;
 
 	for (size_t i = 0; rc == 0 && list[i] != NULL; i++)
-		rc = guard_plan_mask(plan, base, list[i], false, err);
+		if (glance == NULL || !guard_glance_lacks(glance, list[i]))
+			rc = guard_plan_mask(plan, base, list[i], false, err);
 	return rc;
 }
 
 static int home_defaults(struct guard_plan *plan, const char *home, struct fence_err *err)
 {
 	struct guard_object folder = { .fd = -1 };
-	int rc;
+	struct guard_glance glance;
+	int rc = 0;
 
 	if (home == NULL || home[0] != '/')
 		return 0;
-	rc = find_folder("/", home, &folder);
+	guard_glance(home, &glance);
+	/* Seen through no link, its name is the folder's own. */
+	if (!glance.is_whole || !guard_path_is_plain(home)) {
+		rc = find_folder("/", home, &folder);
+		if (rc == 0 && folder.fd < 0)
+			return 0;
+		fence_close_fd(&folder.fd);
+		home = folder.path;
+	}
 	if (rc < 0) {
 		fence_fail(err, rc, "look at the home folder %s", home);
 		guard_hint_closed(rc, err);
 		return rc;
 	}
-	if (folder.fd < 0)
-		return 0;
-	fence_close_fd(&folder.fd);
-	rc = protect_home(plan, folder.path, err);
-	return rc < 0 ? rc : mask_list(plan, folder.path, guard_masked_in_home, err);
+	rc = protect_home(plan, home, &glance, err);
+	return rc < 0 ? rc : mask_list(plan, home, guard_masked_in_home, &glance, err);
 }
 
 /* The command's home folder, that of whoever calls, and root's, whose secrets are
  * where they are, whatever HOME says. */
 static int all_homes(struct guard_plan *plan, struct fence_err *err)
 {
-	const char *homes[] = { plan->home, getenv("HOME"), getuid() == 0 ? "/root" : NULL };
+	const char *homes[] = { plan->home, getenv("HOME"),
+				getauxval(AT_UID) == 0 ? "/root" : NULL };
 	int rc = 0;
 
 	for (size_t i = 0; rc == 0 && i < sizeof(homes) / sizeof(homes[0]); i++) {
@@ -312,7 +334,7 @@ static int mask_runtime(struct guard_plan *plan, const char *name, struct fence_
 	if (rc < 0)
 		return fence_fail(err, rc, "look at /run/user/%s", name);
 	if (folder.fd >= 0)
-		rc = mask_list(plan, folder.path, guard_masked_in_runtime, err);
+		rc = mask_list(plan, folder.path, guard_masked_in_runtime, NULL, err);
 	fence_close_fd(&folder.fd);
 	return rc;
 }
@@ -336,14 +358,16 @@ static int mask_all_runtimes(struct guard_plan *plan, struct fence_err *err)
 	return rc;
 }
 
-static int runtime_defaults(struct guard_plan *plan, struct fence_err *err)
+static int runtime_defaults(struct guard_plan *plan, bool has_runtimes, struct fence_err *err)
 {
 	const char *agent = getenv("SSH_AUTH_SOCK");
 	char name[32];
-	int rc;
+	int rc = 0;
 
-	(void)snprintf(name, sizeof(name), "%u", getuid());
-	rc = getuid() == 0 ? mask_all_runtimes(plan, err) : mask_runtime(plan, name, err);
+	(void)snprintf(name, sizeof(name), "%lu", getauxval(AT_UID));
+	if (has_runtimes)
+		rc = getauxval(AT_UID) == 0 ? mask_all_runtimes(plan, err)
+					    : mask_runtime(plan, name, err);
 	if (rc == 0 && agent != NULL && agent[0] == '/')
 		rc = guard_plan_mask(plan, "/", agent, false, err);
 	return rc;
@@ -351,11 +375,15 @@ static int runtime_defaults(struct guard_plan *plan, struct fence_err *err)
 
 int guard_plan_add_defaults(struct guard_plan *plan, struct fence_err *err)
 {
+	struct guard_glance run;
 	int rc = protect_roots(plan, err);
 
 	if (rc == 0)
 		rc = all_homes(plan, err);
 	if (rc == 0)
-		rc = mask_list(plan, "/", guard_masked, err);
-	return rc < 0 ? rc : runtime_defaults(plan, err);
+		rc = mask_list(plan, "/", guard_masked, NULL, err);
+	guard_glance("/run", &run);
+	if (rc == 0)
+		rc = mask_list(plan, "/run", guard_masked_in_run, &run, err);
+	return rc < 0 ? rc : runtime_defaults(plan, !guard_glance_lacks(&run, "user"), err);
 }

@@ -3,7 +3,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "fence/own.h"
 #include "guard/confine/plan_build.h"
 
 /* By component: a folder comes before all that is in it, and nothing else comes
@@ -55,12 +54,6 @@ static const char *const kind_words[] = {
 	[GUARD_OP_RO] = "read-only",	   [GUARD_OP_MASK] = "denied",
 };
 
-static void drop_op(struct guard_op *op)
-{
-	fence_drop_fd(&op->object_fd);
-	free(op->path);
-}
-
 static int drop_doubles(struct guard_plan *plan, struct fence_err *err)
 {
 	size_t kept = 0;
@@ -82,7 +75,7 @@ static int drop_doubles(struct guard_plan *plan, struct fence_err *err)
 					    "%s is to be %s and %s", op->path, kind_words[op->kind],
 					    kind_words[before->kind]);
 		before->shut = before->shut || (op->shut && op->kind == before->kind);
-		drop_op(op);
+		guard_plan_drop(plan, op);
 	}
 	plan->count = kept;
 	return rc;

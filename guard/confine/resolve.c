@@ -198,6 +198,34 @@ int guard_resolve_quick(const char *base, const char *path, const struct guard_l
 	return fstat(fd, &ret->st) < 0 ? -errno : 0;
 }
 
+int guard_resolve_place(const char *path, struct guard_object *ret)
+{
+	ret->fd = fence_openat2(AT_FDCWD, path, O_PATH | O_DIRECTORY | O_CLOEXEC, 0,
+				RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS);
+	if (ret->fd < 0)
+		return guard_resolve_quick("/", path, NULL, ret);
+	memcpy(ret->path, path, strlen(path) + 1);
+	ret->st = (struct stat){ .st_mode = S_IFDIR };
+	return 0;
+}
+
+bool guard_path_is_plain(const char *path)
+{
+	char cleaned[PATH_MAX];
+
+	return path[0] == '/' && clean("", path, cleaned) == 0 && strcmp(cleaned, path) == 0;
+}
+
+int guard_resolve_here(struct guard_object *ret)
+{
+	if (getcwd(ret->path, sizeof(ret->path)) == NULL)
+		return -errno;
+	ret->fd = openat(AT_FDCWD, ".", O_PATH | O_DIRECTORY | O_CLOEXEC);
+	if (ret->fd < 0)
+		return -errno;
+	return fstat(ret->fd, &ret->st) < 0 ? -errno : 0;
+}
+
 /* May we, and so the command, change the mode of this? To ask by uid would not do:
  * in a user namespace all foreign owners look like nobody, whom we may be. */
 static bool can_chmod(const struct guard_object *object)

@@ -30,6 +30,12 @@ int guard_resolve(const char *base, const char *path, const struct guard_link_wa
 int guard_resolve_quick(const char *base, const char *path, const struct guard_link_watch *watch,
 			struct guard_object *ret);
 
+/* A folder that everybody has (/dev), looked up once; of ret->st only the kind is known. */
+int guard_resolve_place(const char *path, struct guard_object *ret);
+
+/* The working directory as it is, whatever its path `ret->path` leads to now. */
+int guard_resolve_here(struct guard_object *ret);
+
 /* Is what could not be looked up as good as absent for the command? Not when the
  * folder in the way is our own, as one with a foreign gid may be that a
  * user namespace does not know: its owner inside opens it with chmod(2). */
@@ -38,6 +44,9 @@ bool guard_is_absent(int rc, const char *base, const char *path);
 /* Opens a path of that kind again, in the tree as it is now: it must be the same
  * object, else -ESTALE. Returns an O_PATH descriptor. */
 int guard_reopen(const char *path, const struct stat *wanted);
+
+/* Absolute, without dots and doubled slashes; there may be links on its way. */
+bool guard_path_is_plain(const char *path);
 
 /* `below` is `dir` or lies below it. Both are absolute and without links. */
 bool guard_path_within(const char *below, const char *dir);

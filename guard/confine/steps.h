@@ -1,5 +1,6 @@
 /* The steps that are not mounts. Each does one thing to this process and is a row
- * of apply.c's table. */
+ * of apply.c's table. A descriptor that a step opens stays open: all are closed by one
+ * call before the command starts (init.c), or go with the process when a step fails. */
 #ifndef GUARD_CONFINE_STEPS_H
 #define GUARD_CONFINE_STEPS_H
 
@@ -22,7 +23,7 @@ void guard_hint_namespaces(struct fence_err *err);
 /* Brings lo up in this network namespace. */
 int guard_lo_up(struct fence_err *err);
 
-/* Drops every capability that is not in `keep`, from every set and for good. */
+/* Drops every capability that is not in `keep`, for good. no_new_privs must be set. */
 int guard_drop_caps(uint64_t keep, struct fence_err *err);
 
 /* A net under the mounts: writing anywhere but in the plan's writable places is

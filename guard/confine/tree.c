@@ -2,7 +2,6 @@
 
 #include <fcntl.h>
 
-#include "fence/own.h"
 #include "fence/sys.h"
 
 int guard_tree_clone(int dir_fd, const char *path)
@@ -27,19 +26,4 @@ int guard_tree_attach(int tree_fd, int dir_fd, const char *path)
 		MOVE_MOUNT_F_EMPTY_PATH | (path[0] == '\0' ? MOVE_MOUNT_T_EMPTY_PATH : 0U);
 
 	return fence_move_mount(tree_fd, "", dir_fd, path, flags);
-}
-
-int guard_tree_tmpfs(void)
-{
-	owned_fd fs = fence_fsopen("tmpfs", FSOPEN_CLOEXEC);
-	int rc;
-
-	if (fs < 0)
-		return fs;
-	rc = fence_fsconfig(fs, FSCONFIG_SET_STRING, "mode", "0755");
-	if (rc == 0)
-		rc = fence_fsconfig(fs, FSCONFIG_CMD_CREATE, NULL, NULL);
-	if (rc < 0)
-		return rc;
-	return fence_fsmount(fs, FSMOUNT_CLOEXEC, MOUNT_ATTR_NOSUID);
 }

@@ -9,10 +9,11 @@
 #include "fence/sys.h"
 #include "guard/confine/steps.h"
 
-/* A write to these files is whole or an error. */
+/* A write to these files is whole or an error. Left open for writing, one would keep its
+ * mount from becoming read-only (EBUSY). */
 static int write_proc(const char *path, const char *text)
 {
-	owned_fd fd = open(path, O_WRONLY | O_CLOEXEC);
+	owned_fd fd = openat(AT_FDCWD, path, O_WRONLY | O_CLOEXEC); /* musl's open(2) is two calls */
 
 	if (fd < 0)
 		return -errno;

@@ -48,24 +48,34 @@ static bool sets(const struct guard_policy *policy, size_t at)
 	return rule->value != NULL && rule_for(policy, rule->name) == rule;
 }
 
-int guard_policy_environ(const struct guard_policy *policy, char *const *from, char ***ret)
+int guard_policy_environ(const struct guard_policy *policy, char *const *from,
+			 struct guard_environ *ret)
 {
-	size_t count = 0;
+	size_t count = policy->env_count + 1;
 	size_t at = 0;
-	char **list;
+	char **list = ret->few;
 
-	while (from[count] != NULL)
-		count++;
-	list = calloc(count + policy->env_count + 1, sizeof(*list));
+	for (size_t i = 0; from[i] != NULL; i++)
+		count += wants(policy, from[i]) ? 1 : 0;
+	if (count > sizeof(ret->few) / sizeof(ret->few[0]))
+		list = calloc(count, sizeof(*list));
 	if (list == NULL)
 		return -ENOMEM;
-	for (size_t i = 0; i < count; i++)
+	for (size_t i = 0; from[i] != NULL; i++)
 		if (wants(policy, from[i]))
 			list[at++] = from[i];
 	/* The rule's own text is NAME=VALUE already. */
 	for (size_t i = 0; i < policy->env_count; i++)
 		if (sets(policy, i))
 			list[at++] = (char *)(uintptr_t)policy->env[i].name;
-	*ret = list;
+	list[at] = NULL;
+	ret->list = list;
 	return 0;
+}
+
+void guard_environ_free(struct guard_environ *environment)
+{
+	if (environment->list != environment->few)
+		free(environment->list);
+	environment->list = NULL;
 }

@@ -64,8 +64,9 @@ struct guard_policy {
 	size_t env_count;
 	int keep_fds[GUARD_KEEP_FDS]; /* ascending, each once */
 	size_t keep_count;
-	const char *cwd; /* NULL: as it is */
-	int status_fd;	 /* -1: none */
+	const char *cwd;	 /* NULL: as it is */
+	int status_fd;		 /* -1: none */
+	bool may_be_terminal[3]; /* of 0 to 2: a character device, and not /dev/null or its like */
 };
 
 void guard_policy_init(struct guard_policy *policy);
@@ -85,9 +86,16 @@ int guard_policy_set_profile(struct guard_policy *policy, const char *name, stru
 /* What no command line can mean: rules for files in a profile that confines none. */
 int guard_policy_check(const struct guard_policy *policy, struct fence_err *err);
 
-/* The command's environment, made from `from` (the caller's): allocates *ret, a
- * NULL-terminated array whose strings stay those of `from` and of the policy. */
-int guard_policy_environ(const struct guard_policy *policy, char *const *from, char ***ret);
+struct guard_environ {
+	char **list;   /* ends with NULL; its strings are those of the caller and the policy */
+	char *few[32]; /* what `list` is while it fits: no memory is asked for */
+};
+
+/* The command's environment, made from `from` (the caller's), in *ret, which must stay
+ * where it is. 0 or -ENOMEM. */
+int guard_policy_environ(const struct guard_policy *policy, char *const *from,
+			 struct guard_environ *ret);
+void guard_environ_free(struct guard_environ *environment);
 
 /* "CAP_SETUID", "setuid" or "SETUID": the capability's number, or -1. */
 int guard_cap_number(const char *name);
@@ -99,6 +107,7 @@ extern const char *const guard_protected_in_git[];
 extern const char *const guard_protected_in_home[];
 extern const char *const guard_masked_in_home[];
 extern const char *const guard_masked[];
+extern const char *const guard_masked_in_run[];	    /* below /run */
 extern const char *const guard_masked_in_runtime[]; /* below /run/user/UID */
 
 #endif

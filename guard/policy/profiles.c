@@ -74,21 +74,17 @@ const char *const guard_masked[] = {
 	"/etc/gshadow",
 	"/etc/gshadow-",
 	"/etc/security/opasswd",
-	"/run/docker.sock",
-	"/run/containerd",
-	"/run/podman",
-	"/run/crio",
-	"/run/cri-dockerd.sock",
-	"/run/k3s",
-	"/run/buildkit",
-	"/run/libvirt",
-	"/run/incus",
 	"/var/lib/incus/unix.socket",
 	"/var/lib/lxd/unix.socket",
 	"/var/snap/lxd/common/lxd/unix.socket",
-	"/run/snapd.socket",
-	"/run/systemd/private",
-	"/run/dbus/system_bus_socket",
+	NULL,
+};
+
+const char *const guard_masked_in_run[] = {
+	"docker.sock",	"containerd",	    "podman",
+	"crio",		"cri-dockerd.sock", "k3s",
+	"buildkit",	"libvirt",	    "incus",
+	"snapd.socket", "systemd/private",  "dbus/system_bus_socket",
 	NULL,
 };
 

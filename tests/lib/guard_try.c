@@ -11,6 +11,9 @@
  *   guard_try pair                     a pair of UNIX sockets
  *   guard_try listen PATH|@NAME        listens until standard input ends
  *   guard_try setuid UID               all three uids
+ *   guard_try securebits               prints the securebits of uid 0's exec
+ *   guard_try inherit CAP              makes a capability inheritable
+ *   guard_try setfcap PATH CAP         gives a file a capability, effective
  *   guard_try open PATH                for reading
  *   guard_try write PATH               opens for writing, creates nothing
  *   guard_try rename FROM TO
@@ -18,6 +21,7 @@
 #include <arpa/inet.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/capability.h>
 #include <poll.h>
 #include <pthread.h>
 #include <sched.h>
@@ -25,10 +29,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/un.h>
 #include <sys/wait.h>
+#include <sys/xattr.h>
 #include <unistd.h>
 
 static long number(const char *text)
@@ -167,6 +173,37 @@ static int try_setuid(char **args)
 	return setresuid(uid, uid, uid) < 0 ? -errno : 0;
 }
 
+static int try_securebits(char **args)
+{
+	int bits = prctl(PR_GET_SECUREBITS, 0, 0, 0, 0);
+
+	(void)args;
+	if (bits < 0)
+		return -errno;
+	printf("0x%x\n", (unsigned int)bits);
+	exit(0);
+}
+
+static int try_inherit(char **args)
+{
+	struct __user_cap_header_struct header = { .version = _LINUX_CAPABILITY_VERSION_3 };
+	struct __user_cap_data_struct data[2];
+
+	if (syscall(SYS_capget, &header, data) < 0)
+		return -errno;
+	data[0].inheritable |= 1U << number(args[0]);
+	return syscall(SYS_capset, &header, data) < 0 ? -errno : 0;
+}
+
+static int try_setfcap(char **args)
+{
+	/* struct vfs_cap_data of linux/capability.h, revision 2, little-endian. */
+	unsigned int data[5] = { VFS_CAP_REVISION_2 | VFS_CAP_FLAGS_EFFECTIVE,
+				 1U << number(args[1]) };
+
+	return setxattr(args[0], "security.capability", data, sizeof(data), 0) < 0 ? -errno : 0;
+}
+
 static int try_open(char **args)
 {
 	return open(args[0], O_RDONLY) < 0 ? -errno : 0;
@@ -198,13 +235,23 @@ static const struct {
 	int words;
 	int (*run)(char **args);
 } tries[] = {
-	{ "call", 1, try_call },     { "int80", 0, try_int80 },
-	{ "clone", 1, try_clone },   { "thread", 0, try_thread },
-	{ "lo", 0, try_lo },	     { "connect", 2, try_connect },
-	{ "unix", 1, try_unix },     { "listen", 1, try_listen },
-	{ "pair", 0, try_pair },     { "setuid", 1, try_setuid },
-	{ "open", 1, try_open },     { "write", 1, try_write },
-	{ "rename", 2, try_rename }, { "foreground", 0, try_foreground },
+	{ "call", 1, try_call },
+	{ "int80", 0, try_int80 },
+	{ "clone", 1, try_clone },
+	{ "thread", 0, try_thread },
+	{ "lo", 0, try_lo },
+	{ "connect", 2, try_connect },
+	{ "unix", 1, try_unix },
+	{ "listen", 1, try_listen },
+	{ "pair", 0, try_pair },
+	{ "setuid", 1, try_setuid },
+	{ "securebits", 0, try_securebits },
+	{ "inherit", 1, try_inherit },
+	{ "setfcap", 2, try_setfcap },
+	{ "open", 1, try_open },
+	{ "write", 1, try_write },
+	{ "rename", 2, try_rename },
+	{ "foreground", 0, try_foreground },
 };
 
 int main(int argc, char **argv)

@@ -5,15 +5,26 @@
 field() {
 	guard -- sed -n "s/^$1:[[:space:]]*//p" /proc/self/status
 }
-for set in CapInh CapPrm CapEff CapBnd CapAmb; do
+for set in CapInh CapPrm CapEff CapAmb; do
 	is "$set is empty" "$(field $set)" 0000000000000000
 done
+says "uid 0 is locked to be a user as any other for execve" 0xcf -- guard_try securebits
+says "which cannot be undone" EPERM -- guard_try call 157 28 0
+says "nor a capability be made inheritable" EPERM -- guard_try inherit 21
 is "no_new_privs is set" "$(field NoNewPrivs)" 1
 is "a filter is installed" "$(field Seccomp)" 2
 is "the user is who called" "$(guard -- id -u)" "$(id -u)"
 is "and the group" "$(guard -- id -g)" "$(id -g)"
 
 if [ "$ROOT" = yes ]; then
+	# All ways that execve(2) has to give capabilities: to uid 0, from the file, from a set.
+	cp "$(command -v sed)" capable
+	ok "control: a file has capabilities" guard_try setfcap capable 21
+	is "control: which a user gets outside" "$(setpriv --reuid=65534 --regid=65534 --clear-groups \
+		--bounding-set +all ./capable -n 's/^CapEff:\t//p' /proc/self/status)" 0000000000200000
+	is "and nobody inside" "$(guard -- ./capable -n 's/^CapPrm:\t//p' /proc/self/status)" 0000000000000000
+	is "nor a shell's shell of uid 0" "$(guard -- sh -c 'sh -c "sed -n s/^CapPrm:.//p /proc/self/status"')" \
+		0000000000000000
 	cp "$(command -v id)" id
 	chown 1:1 id
 	chmod 6755 id

@@ -31,6 +31,7 @@ static char *const caller[] = {
 
 struct made {
 	struct guard_policy policy;
+	struct guard_environ environment;
 	char **list;
 };
 
@@ -42,12 +43,13 @@ static void make(struct made *made, bool all, const char *const *env, const char
 		assert_int_equal(guard_policy_add_env(&made->policy, *env, false, NULL), 0);
 	if (unset != NULL)
 		assert_int_equal(guard_policy_add_env(&made->policy, unset, true, NULL), 0);
-	assert_int_equal(guard_policy_environ(&made->policy, caller, &made->list), 0);
+	assert_int_equal(guard_policy_environ(&made->policy, caller, &made->environment), 0);
+	made->list = made->environment.list;
 }
 
 static void drop(struct made *made)
 {
-	free(made->list);
+	guard_environ_free(&made->environment);
 	guard_policy_free(&made->policy);
 }
 

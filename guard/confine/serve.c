@@ -1,0 +1,35 @@
+#include "guard/confine/serve.h"
+
+#include <errno.h>
+#include <poll.h>
+
+#include "fence/sys.h"
+
+static int take_signal(const struct guard_serving *serving)
+{
+	struct signalfd_siginfo info;
+
+	if (fence_read_some(serving->signal_fd, &info, sizeof(info)) != sizeof(info))
+		return 0;
+	return serving->on_signal(serving->arg, &info);
+}
+
+int guard_serve(struct guard_serving *serving)
+{
+	for (;;) {
+		struct pollfd fds[] = {
+			{ .fd = serving->signal_fd, .events = POLLIN },
+			{ .fd = serving->sock, .events = POLLIN },
+		};
+		int rc = 0;
+
+		if (poll(fds, 2, -1) < 0 && errno != EINTR)
+			return -errno;
+		if (fds[1].revents != 0)
+			rc = serving->on_socket(serving->arg);
+		if (rc == 0 && fds[0].revents != 0)
+			rc = take_signal(serving);
+		if (rc != 0)
+			return rc;
+	}
+}
