@@ -1,0 +1,55 @@
+#!/bin/sh
+# KILL launcher or monitor at any moment: nothing is left. With a pid namespace that is so
+# even when both are killed at once.
+. "$(dirname "$0")/../../../lib/tap.sh"
+. "$(dirname "$0")/contain.sh"
+word=614.$$
+
+# Escaped, deaf, and more than one.
+tree="setsid sleep $word & (setsid sleep $word &); trap '' TERM; sleep $word; sleep $word"
+one() { # WHO KIND
+	who=$1 kind=$2
+	victims="launcher monitor"
+	[ "$kind" = pidns ] && victims="launcher monitor both"
+	for victim in $victims; do
+		for ms in 0 1 10 100; do
+			ok "$who, $kind: $victim killed after $ms ms" as "$who" run_kill after $ms "$victim" \
+				fence-run -q --contain "$kind" --keep-fd 9 -- sh -c "$tree"
+		done
+		ok "$who, $kind: $victim killed at each system call of its start" as "$who" \
+			run_kill steps "$victim" fence-run -q --contain "$kind" --keep-fd 9 -- sh -c "$tree"
+		note "$who, $kind, $victim: $(grep killed "$T/.ok" | tail -n 1)"
+	done
+	ok "$who, $kind: a swarm does not outlive the monitor" as "$who" run_kill after 100 monitor \
+		fence-run -q --contain "$kind" --keep-fd 9 -- run_swarm setsid-hoppers 10 "$T/swarm.$who.$kind"
+	ok "$who, $kind: nor the launcher" as "$who" run_kill after 100 launcher \
+		fence-run -q --contain "$kind" --keep-fd 9 -- run_swarm setsid-hoppers 10 "$T/swarm.$who.$kind"
+	is "$who, $kind: no group is left" "$(groups)" ""
+}
+each_kind one
+# The control: this is seen when it happens.
+fails "control: subreapers alone do not survive both being killed" \
+	run_kill after 100 both fence-run -q --keep-fd 9 -- sh -c "$tree"
+like "and what was left is said" "$(cat "$T/.ok")" "*left: *"
+
+# The record of a run whose monitor was killed.
+monitor_of() {
+	xargs -n 1 <"/proc/$1/task/$1/children" | head -n 1
+}
+for kind in pidns cgroup; do
+	who=$([ $ROOT = yes ] && echo root || echo user)
+	can "$who" $kind 2>/dev/null || continue
+	rm -f "$T/up"
+	as_exec "$who" fence-run -q --contain $kind --result "$T/r" -- sh -c "echo up >$T/up; $tree" &
+	run=$!
+	await file "$T/up"
+	kill -KILL "$(monitor_of $run)"
+	wait $run
+	is "$kind: a lost monitor is a failure" $? 125
+	is "$kind: the record says so" "$(jq -r '.contain, .monitorLost, .survivors.count, has("endedCount")' "$T/r" | xargs)" \
+		"$kind true 0 $([ $kind = pidns ] && echo false || echo true)"
+	ok "$kind: it is as its schema says" check "$T/r"
+done
+is "no group is left" "$(groups)" ""
+ok "nothing is left" await none "$word"
+done_testing
