@@ -254,29 +254,45 @@ int fence_cgroup_memory_peak(int dir_fd, uint64_t *ret_bytes)
 
 /* --- its end ------------------------------------------------------------------------------ */
 
+static DIR *open_again(int dir_fd)
+{
+	owned_fd fd = openat(dir_fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	DIR *dir = fd < 0 ? NULL : fdopendir(fd);
+
+	if (dir != NULL)
+		(void)fence_take_fd(&fd);
+	return dir;
+}
+
+static bool is_group(const struct dirent *entry)
+{
+	return entry->d_name[0] != '.' && entry->d_type == DT_DIR;
+}
+
 static bool has_groups(int dir_fd)
 {
-	struct stat st;
+	DIR *dir = open_again(dir_fd);
+	struct dirent *entry = NULL;
 
-	/* Two links, and one more for each folder in it. */
-	return fstat(dir_fd, &st) == 0 && st.st_nlink > 2;
+	while (dir != NULL && (entry = readdir(dir)) != NULL && !is_group(entry))
+		;
+	if (dir != NULL)
+		(void)closedir(dir);
+	return entry != NULL;
 }
 
 /* Removes the groups in this one that have none in them. Stops at one that has: 1, with a
  * descriptor of it. 0: none is left; -errno. */
 static int remove_leaves(int dir_fd, int *ret_deeper_fd)
 {
-	owned_fd copy = openat(dir_fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	DIR *dir = copy < 0 ? NULL : fdopendir(copy);
+	DIR *dir = open_again(dir_fd);
 	struct dirent *entry;
 	int rc = 0;
 
 	if (dir == NULL)
 		return -errno;
-	(void)fence_take_fd(&copy);
 	while (rc == 0 && (entry = readdir(dir)) != NULL) {
-		if (entry->d_name[0] == '.' || entry->d_type != DT_DIR ||
-		    unlinkat(dir_fd, entry->d_name, AT_REMOVEDIR) == 0)
+		if (!is_group(entry) || unlinkat(dir_fd, entry->d_name, AT_REMOVEDIR) == 0)
 			continue;
 		if (errno == ENOENT)
 			continue;

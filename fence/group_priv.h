@@ -50,10 +50,10 @@ struct fence_group_shared {
 	unsigned int ended_count;	 /* reaped by a stage since `announced` */
 	unsigned int init_reaped;	 /* by that init, in all, set atomically by it ... */
 	unsigned int init_reaped_before; /* ... and before `announced` */
-	char cgroup_path[PATH_MAX];	 /* empty: no cgroup was made */
 	bool announced;			 /* `ending` was called */
 	pid_t pid;			 /* set, atomically, once the command runs */
 	bool ended;			 /* set, atomically, as the monitor's last word */
+	char cgroup_path[PATH_MAX];	 /* empty: no cgroup was made */
 };
 
 uint8_t *fence_group_ring(struct fence_group_shared *shared, int stream);

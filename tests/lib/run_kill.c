@@ -1,9 +1,10 @@
 /* run_kill: KILL to the processes of a runner, and proof of what is left.
  *
  *   run_kill after MS VICTIM COMMAND...   starts COMMAND, and MS milliseconds later kills
- *   run_kill steps VICTIM COMMAND...      kills at the first system call of the victim's
- *                                         start, and again from the beginning at the
- *                                         second, and so on until it has started
+ *   run_kill steps VICTIM COMMAND...      kills at the victim's first system call after
+ *                                         the monitor was forked (before there is nobody
+ *                                         but the launcher), and again from the beginning
+ *                                         at the second, and so on until it has started
  *
  * VICTIM: launcher, the process that COMMAND is; monitor, its first child; both at once,
  * neither of which can then do anything about the other.
@@ -195,31 +196,35 @@ static int next_stop(pid_t pid)
 	return -1;
 }
 
-/* From the start of the launcher to its fork; the monitor is then traced instead. */
-static bool follow_to_monitor(struct trial *trial)
+/* From the start of the launcher to its fork. From there on only the victim is traced,
+ * and none of its children: its pid, or -1. */
+static pid_t follow_to_fork(struct trial *trial)
 {
 	unsigned long pid;
+	pid_t traced, other;
 	int status;
 
 	if (ptrace(PTRACE_CONT, trial->launcher, NULL, NULL) < 0)
-		return false;
+		return -1;
 	for (;;) {
 		status = next_stop(trial->launcher);
 		if (status < 0 || !WIFSTOPPED(status))
-			return false;
+			return -1;
 		if (status >> 8 == (SIGTRAP | PTRACE_EVENT_FORK << 8))
 			break;
 		(void)ptrace(PTRACE_CONT, trial->launcher, NULL, NULL);
 	}
 	if (ptrace(PTRACE_GETEVENTMSG, trial->launcher, NULL, &pid) < 0)
-		return false;
+		return -1;
 	trial->monitor = (pid_t)pid;
 	if (next_stop(trial->monitor) < 0)
-		return false;
-	/* Its own children are not to be traced. */
-	return ptrace(PTRACE_SETOPTIONS, trial->monitor, NULL, (void *)PTRACE_O_TRACESYSGOOD) ==
-		       0 &&
-	       ptrace(PTRACE_DETACH, trial->launcher, NULL, NULL) == 0;
+		return -1;
+	traced = trial->victim == LAUNCHER ? trial->launcher : trial->monitor;
+	other = trial->victim == LAUNCHER ? trial->monitor : trial->launcher;
+	if (ptrace(PTRACE_SETOPTIONS, traced, NULL, (void *)PTRACE_O_TRACESYSGOOD) < 0 ||
+	    ptrace(PTRACE_DETACH, other, NULL, NULL) < 0)
+		return -1;
+	return traced;
 }
 
 /* 1: killed at system call `at`; 0: it has started before it came to that; -1: failed. */
@@ -234,11 +239,9 @@ static int kill_at(struct trial *trial, unsigned int at)
 	if (waitpid(pid, &status, 0) != pid || !WIFSTOPPED(status) ||
 	    ptrace(PTRACE_SETOPTIONS, pid, NULL, TRACE_FLAGS) < 0)
 		die("trace");
-	if (trial->victim != LAUNCHER) {
-		if (!follow_to_monitor(trial))
-			die("follow the monitor");
-		pid = trial->monitor;
-	}
+	pid = follow_to_fork(trial);
+	if (pid < 0)
+		die("follow to the fork");
 	/* Each call stops it twice. */
 	while (stops < 2 * at - 1) {
 		(void)ptrace(PTRACE_SYSCALL, pid, NULL, NULL);

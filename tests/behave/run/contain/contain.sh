@@ -14,8 +14,8 @@ CG_MOUNT=$(awk '{ for (i = 7; i < NF; i++) if ($i == "-" && $(i + 1) == "cgroup2
 	/proc/self/mountinfo | head -n 1)
 CG_HERE=$CG_MOUNT$(sed -n 's/^0:://p' /proc/self/cgroup | sed 's:/$::')
 CG=
-if [ $ROOT = yes ] && [ -n "$CG_MOUNT" ] && mkdir "$CG_HERE/fence-test.$$" 2>/dev/null; then
-	CG=$CG_HERE/fence-test.$$
+if [ $ROOT = yes ] && [ -n "$CG_MOUNT" ] && mkdir "$CG_HERE/fence-contain.$$" 2>/dev/null; then
+	CG=$CG_HERE/fence-contain.$$
 	chown 65534:65534 "$CG" "$CG/cgroup.procs" "$CG/cgroup.subtree_control" "$CG/cgroup.threads"
 	later rmdir "$CG"
 fi

@@ -9,8 +9,10 @@ refused() { # NAME PATTERN COMMAND...
 	shift 2
 	rm -f "$T/ran" "$T/r"
 	exits "$name: refused" 125 "$@" --result "$T/r" -- touch "$T/ran"
-	like "$name: in words" "$(cat "$T/err")" "$pattern"
-	is "$name: in one line" "$(wc -l <"$T/err")" 1
+	# What a sanitizer says about the stack of a process that failed is not ours.
+	grep '^fence-run:' "$T/err" >"$T/said"
+	like "$name: in words" "$(cat "$T/said")" "$pattern"
+	is "$name: in one line" "$(wc -l <"$T/said")" 1
 	ok "$name: nothing was run" test ! -e "$T/ran"
 	is "$name: the record says where" "$(jq -r '.cause, .failure.step' "$T/r" | xargs)" "not-started contain"
 	ok "$name: it is as its schema says" check "$T/r"

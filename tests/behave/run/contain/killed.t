@@ -16,7 +16,7 @@ one() { # WHO KIND
 			ok "$who, $kind: $victim killed after $ms ms" as "$who" run_kill after $ms "$victim" \
 				fence-run -q --contain "$kind" --keep-fd 9 -- sh -c "$tree"
 		done
-		ok "$who, $kind: $victim killed at each system call of its start" as "$who" \
+		ok "$who, $kind: $victim killed at each system call from the fork to the start" as "$who" \
 			run_kill steps "$victim" fence-run -q --contain "$kind" --keep-fd 9 -- sh -c "$tree"
 		note "$who, $kind, $victim: $(grep killed "$T/.ok" | tail -n 1)"
 	done

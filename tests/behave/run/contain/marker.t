@@ -44,6 +44,9 @@ one() { # WHO KIND
 
 	# A fence that is shut: the command's process was there, but never the command.
 	fence-marker create "$m.3" --attempt a --pid $$ --json >"$T/made"
+	chmod 666 "$m.3"*
+	exits "$who, $kind: an active marker lets it start" 3 as "$who" fence-run -q --contain "$kind" \
+		--fence "$m.3" --attempt a --approved "$(jq -c .approved "$T/made")" -- sh -c 'exit 3'
 	fence-marker cancel "$m.3" >/dev/null
 	chmod 666 "$m.3"*
 	exits "$who, $kind: a cancelled marker lets nothing start" 77 as "$who" fence-run -q --contain "$kind" \
