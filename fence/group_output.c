@@ -28,6 +28,7 @@
 #define PIPE_BYTES    (1024 * 1024)
 #define WIDEN_BYTES   (32 * 1024) /* read at once: the pipe was half full */
 #define CHUNK_BYTES   (256 * 1024)
+#define TURN_BYTES    (4 * PIPE_BYTES)
 #define PENDING_LIMIT (2 * PIPE_BYTES)
 #define LOG_WAIT_MS   1000 /* for a log that is no file */
 
@@ -259,11 +260,17 @@ static size_t read_stream(struct fence_stream *stream)
 static int pipe_ready(void *arg, uint32_t events)
 {
 	struct fence_stream *stream = arg;
-
+	size_t taken = 0;
+	size_t got;
 	int rc;
 
 	(void)events;
-	(void)read_stream(stream);
+	/* Who writes a lot writes on meanwhile: a few reads for one wake-up, and then the
+	 * time-outs have their turn. */
+	do {
+		got = read_stream(stream);
+		taken += got;
+	} while (got >= WIDEN_BYTES && taken < TURN_BYTES && stream->pending_bytes == 0);
 	rc = update_watches(stream);
 	return rc < 0 ? rc : stream->output->moved(stream->output->arg);
 }

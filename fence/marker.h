@@ -254,7 +254,8 @@ enum fence_marker_answer {
 
 /* 0 goes with REPLACED, and only that may be reported as published. Else -errno
  * with words: with NOT_REPLACED -EBADMSG (no authentic marker), -ESTALE (not the
- * approved one any more), -EPERM (that status cannot follow), -EFBIG (would not fit
+ * approved one any more), -EPERM (that status cannot follow), -EMLINK (it has a second
+ * name, which would keep the old state), -EFBIG (would not fit
  * 1024 bytes: never cut), -EAGAIN (busy), or what failed; with NOT_DURABLE what the
  * directory's sync said, or a rename that failed and was done nevertheless (a network
  * file system may lose the reply). `ret` (may be NULL) is the new state unless NOT_REPLACED. */

@@ -386,6 +386,23 @@ static int path_of(const struct fence_marker_writer *writer, char ret[PATH_MAX],
 }
 
 /* The marker as it is now, if it is the one to be replaced. */
+/* A second name would keep the old state, as authentic as before once it is the only
+ * one of that file. */
+static int check_names(const struct fence_marker_writer *writer, struct fence_err *err)
+{
+	struct stat st;
+
+	if (fstatat(writer->dir_fd, writer->path.name, &st, AT_SYMLINK_NOFOLLOW) < 0)
+		return fence_fail(err, -errno, "look at %s/%s", writer->path.dir,
+				  writer->path.name);
+	if (st.st_nlink <= 1)
+		return 0;
+	(void)fence_fail_why(err, -EMLINK, "it has a second name, which would keep the old state",
+			     "%s/%s", writer->path.dir, writer->path.name);
+	(void)fence_hint(err, "remove the name that is not the attempt's");
+	return -EMLINK;
+}
+
 static int read_approved(const struct fence_marker_writer *writer,
 			 const struct fence_marker_change *change, struct fence_marker *ret,
 			 struct fence_err *err)
@@ -401,7 +418,7 @@ static int read_approved(const struct fence_marker_writer *writer,
 		rc = fence_fail_why(err, -EPERM, "that cannot follow", "%s: from %s to %s",
 				    writer->path.name, fence_marker_status_word(ret->status),
 				    fence_marker_status_word(change->status));
-	return rc;
+	return rc == 0 ? check_names(writer, err) : rc;
 }
 
 static int draft_change(struct draft *draft, const struct fence_marker_change *change,

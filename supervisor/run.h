@@ -143,6 +143,7 @@ struct run {
 	sigset_t old_mask;
 	bool ignores_hangup; /* started by nohup(1) */
 	int log_fd;
+	int stdin_fd;	   /* -1: as inherited */
 	int stream_fds[2]; /* -1: as inherited */
 	struct event_sink events;
 	struct run_record_file record_file;

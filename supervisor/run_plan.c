@@ -23,9 +23,25 @@ static int open_log(struct run *run, int *ret)
 	return *ret < 0 ? fence_fail(&run->err, -errno, "open log %s", path) : 0;
 }
 
+/* In a session of its own the command could read what is typed for whoever has the
+ * terminal now, since the kernel asks only the terminal's own session to wait. So what is
+ * started in the background reads nothing, as a shell without job control has it. */
+static bool is_behind_others(void)
+{
+	pid_t owner = tcgetpgrp(0);
+
+	return owner > 0 && owner != getpgrp();
+}
+
 /* For the command itself, as a shell's > would open it. */
 static int open_streams(struct run *run)
 {
+	run->stdin_fd = -1;
+	if (!run->conf.foreground && !run->conf.pty && is_behind_others()) {
+		run->stdin_fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
+		if (run->stdin_fd < 0)
+			return fence_fail(&run->err, -errno, "open /dev/null");
+	}
 	for (int i = 0; i < 2; i++) {
 		const char *path = run->conf.stream_paths[i];
 
@@ -82,8 +98,8 @@ void run_fill_plan(struct run *run)
 	plan->term_scope = conf->term_scope;
 	plan->leftover = conf->leftover;
 	/* The best that lets go of what is left. */
-	plan->contain = conf->leftover == FENCE_LEFTOVER_LEAVE ? FENCE_GROUP_SUBREAPER
-							       : conf->contain;
+	plan->contain =
+		conf->leftover == FENCE_LEFTOVER_LEAVE ? FENCE_GROUP_SUBREAPER : conf->contain;
 	plan->capture = run_reads_output(conf);
 	plan->tail_bytes = conf->captures ? (size_t)conf->tail_bytes : 0;
 	plan->log_fd = run->log_fd;
@@ -95,6 +111,7 @@ void run_fill_plan(struct run *run)
 	plan->spawn.limit_count = conf->limit_count;
 	for (int i = 0; i < 2 && run_passes_output(conf); i++)
 		plan->tee_fd[i] = i + 1;
+	plan->spawn.stdio[0] = run->stdin_fd;
 	for (int i = 0; i < 2; i++)
 		plan->spawn.stdio[i + 1] = run->stream_fds[i];
 	if (conf->events_fd >= 0 || conf->foreground) {

@@ -46,6 +46,13 @@ ln "$m" "$T/m2"
 exits "a second name in its folder reads as it" 0 fence-marker read "$T/m2"
 exits "but nothing is written through one of two" 77 fence-marker repair "$T/m2" --apply
 exits "nor through the other" 77 fence-marker repair "$m" --apply
+fence-marker read "$m" --json >"$T/out"
+approved=$(sed 's/.*"approved":\({[^}]*}\).*/\1/' "$T/out")
+attempt=$(sed 's/.*"attemptId":"\([^"]*\)".*/\1/' "$T/out")
+status=$(sed 's/.*"marker":{[^}]*"status":"\([a-z]*\)".*/\1/' "$T/out")
+exits "nor by replacing it" 77 fence-marker replace "$m" --attempt "$attempt" \
+	--approved "$approved" --status "$status"
+like "which says why" "$(cat "$T/err")" "fence-marker: *it has a second name, which would keep the old state; *"
 rm "$T/m2"
 ok "all of that changed nothing" cmp "$m" "$T/kept"
 is "and signalled nobody" "$(sleepers)" 1

@@ -20,6 +20,16 @@ shell file "$T/up" owner type 'hello\n' expect 'shell: hello' -- \
 	"fence-run -q -- sh -c \"echo up >$T/up; exec sleep $word\" & read -r line; echo \"shell: \$line\"; kill %1; wait \$!; echo ended \$?"
 like "the shell keeps the terminal and what is typed" "$(tr -d '\r' <"$T/shown")" \
 	"*owner: leader*shell: hello*ended 143"
+rm -f "$T/up"
+shell file "$T/up" type 'hello\n' expect 'shell: hello' -- \
+	"fence-run -q -- sh -c \"read -r line; echo \\\"command: \\\$line\\\"; echo up >$T/up\" & read -r line; echo \"shell: \$line\"; wait"
+like "a command that reads gets the end at once, and the shell its line" \
+	"$(tr -d '\r' <"$T/shown")" "*command: 
+*shell: hello*"
+rm -f "$T/up"
+shell file "$T/up" type 'hello\n' expect 'command: hello' -- \
+	"fence-run -q -- sh -c \"echo up >$T/up; read -r line; echo \\\"command: \\\$line\\\"\"; :"
+like "control: in the foreground it reads" "$(tr -d '\r' <"$T/shown")" "*command: hello*"
 shell -- 'fence-run -q --tee -- seq 3000 & wait $!; echo ended $?'
 is "relayed output comes whole" "$(tr -d '\r' <"$T/shown" | tail -n 3 | xargs)" "2999 3000 ended 0"
 # The terminal goes away: the shell's jobs hear HUP, and so does the command, once.
