@@ -294,7 +294,8 @@ static void check_ended(struct race *race, struct trial *trial, int64_t since_us
 	if (took_us > race->worst_us)
 		race->worst_us = took_us;
 	if (!ended)
-		fault(race, trial, "after %lld ms something of it runs", (long long)limit_ms);
+		fault(race, trial, "after %lld ms something of it runs%s", (long long)limit_ms,
+		      trial->at_end ? "" : " and has the pipe");
 	else if (!has_ended(trial->command_pidfd) || !has_ended(trial->daemon_pidfd))
 		fault(race, trial, "the pipe has ended, but not the command or the daemon");
 }
@@ -549,6 +550,8 @@ static void kill_victims(struct race *race, struct trial *trial, unsigned int wh
 		(void)kill(supervisor, SIGKILL);
 	if (runner >= 0)
 		(void)fence_pidfd_signal(runner, SIGKILL, 0);
+	else if (who == RUNNER && runner_of(supervisor) != 0)
+		fault(race, trial, "the runner could not be opened");
 	trial->supervisor = supervisor;
 }
 
@@ -693,7 +696,8 @@ static void kill_one(struct race *race, unsigned int who, int number)
 	if (number % 24 == 1)
 		check_alive(race, &trial);
 	else if (who == RUNNER)
-		while (runner_of(trial.supervisor) == 0 && fence_now_us() < begin_us + 1000000)
+		while (runner_of(trial.supervisor) == 0 &&
+		       fence_now_us() < begin_us + PATIENCE_MS * INT64_C(1000))
 			wait_until(&trial, fence_now_us() + 50);
 	/* Half of the moments lie in the first third, where the start is. */
 	wait_until(&trial, fence_now_us() + below(race, race->span_us / (number % 2 == 0 ? 1 : 3)));
