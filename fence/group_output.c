@@ -306,13 +306,17 @@ static int open_pipe(struct fence_stream *stream, int *ret_end)
 	return fcntl(ends[0], F_SETFL, flags | O_NONBLOCK) < 0 ? -errno : 0;
 }
 
-/* The caller has one too, to write to: this is ours to close. */
+/* The caller has the master too, to write to: this one is ours to close. Its other side
+ * is held open as well while the command runs, which may close all it has of it and open
+ * /dev/tty later: meanwhile the master would say that all is over. */
 static int open_pty(struct fence_stream *stream, int pty_fd)
 {
 	int fd = fcntl(pty_fd, F_DUPFD_CLOEXEC, 3);
+	int slave_fd = fence_pty_slave(pty_fd);
 
-	if (fd < 0)
-		return -errno;
+	if (fd < 0 || slave_fd < 0)
+		return fd < 0 ? -errno : slave_fd;
+	stream->output->slave_fd = slave_fd;
 	stream->pipe_fd = fd;
 	stream->is_pty = stream->is_wide = true;
 	return 0;
@@ -323,6 +327,7 @@ int fence_output_open(struct fence_output *output, const struct fence_group_plan
 {
 	output->result = &shared->result;
 	output->log_fd = plan->log_fd;
+	output->slave_fd = -1;
 	for (int i = 0; i < 2; i++) {
 		int terminal = plan->capture ? reopen_terminal(plan->tee_fd[i]) : -1;
 
@@ -380,6 +385,7 @@ bool fence_output_is_held(const struct fence_output *output)
 void fence_output_drain(struct fence_output *output)
 {
 	output->draining = true;
+	fence_close_fd(&output->slave_fd);
 	/* Failing here leaves what the cap of the drain ends. */
 	for (int i = 0; i < 2; i++)
 		(void)update_watches(&output->streams[i]);
@@ -444,6 +450,7 @@ void fence_output_finish(struct fence_output *output, int64_t flush_ms, int inte
 	int64_t stop_at_ms = fence_now_ms() + flush_ms;
 
 	output->draining = true;
+	fence_close_fd(&output->slave_fd);
 	for (int i = 0; i < 2; i++)
 		if (output->streams[i].pipe_fd >= 0)
 			take_the_rest(&output->streams[i]);

@@ -155,6 +155,7 @@ struct fence_output {
 	struct fence_loop *loop;
 	struct fence_group_result *result;
 	int log_fd;
+	int slave_fd; /* of the terminal, until the command has exited; -1: none */
 	uint8_t *chunk;
 	bool unread;		 /* a terminal's output that nobody reads any more */
 	bool draining;		 /* the command is gone: read on even when a tee is slow */

@@ -5,6 +5,7 @@
 #define FENCE_KERNEL_H
 
 #include <fcntl.h>
+#include <sys/ioctl.h>
 #include <sys/mount.h>
 #include <sys/uio.h>
 
@@ -19,6 +20,9 @@
 #endif
 #ifndef PIDFD_SIGNAL_PROCESS_GROUP
 #define PIDFD_SIGNAL_PROCESS_GROUP (1U << 2) /* 6.9 */
+#endif
+#ifndef TIOCGPTPEER
+#define TIOCGPTPEER _IO('T', 0x41)
 #endif
 
 /* glibc 2.36 has all of the mount interface in sys/mount.h, musl none of it. */

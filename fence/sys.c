@@ -113,6 +113,11 @@ int fence_ioctl(int fd, unsigned int request, void *arg)
 	return rc < 0 ? -errno : (int)rc;
 }
 
+int fence_pty_slave(int master)
+{
+	return fence_ioctl(master, TIOCGPTPEER, (void *)(intptr_t)(O_RDWR | O_NOCTTY | O_CLOEXEC));
+}
+
 int fence_close_range(unsigned int first, unsigned int last, unsigned int flags)
 {
 	return syscall(SYS_close_range, first, last, flags) < 0 ? -errno : 0;

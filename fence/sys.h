@@ -31,6 +31,9 @@ int fence_fix_stdio(void);
 /* ioctl(2), whose request is a signed number in one C library and not in another: its
  * answer, or -errno. */
 int fence_ioctl(int fd, unsigned int request, void *arg);
+/* Opens the other side of a pseudo-terminal's master (Linux 4.13), close-on-exec and
+ * nobody's controlling terminal. Through the master, no /dev/pts needs to be there. */
+int fence_pty_slave(int master);
 
 /* Descriptors above 2 as they were given to us are none of a child's business. */
 int fence_close_range(unsigned int first, unsigned int last, unsigned int flags);

@@ -33,18 +33,7 @@
 #define DEFAULT_ROWS	24
 #define DEFAULT_COLUMNS 80
 
-/* Linux 4.13; not in every C library's headers. */
-#ifndef TIOCGPTPEER
-#define TIOCGPTPEER _IO('T', 0x41)
-#endif
-
 /* --- birth ------------------------------------------------------------------------------ */
-
-/* Through the master, so that no /dev/pts needs to be mounted where we are. */
-static int open_slave(int master)
-{
-	return fence_ioctl(master, TIOCGPTPEER, (void *)(intptr_t)(O_RDWR | O_NOCTTY | O_CLOEXEC));
-}
 
 static int get_size(struct winsize *ret)
 {
@@ -89,7 +78,7 @@ static int open_both(struct run_pty *pty)
 		return -errno;
 	rc = fence_ioctl(pty->master, TIOCSPTLCK, &unlocked);
 	if (rc == 0)
-		rc = open_slave(pty->master);
+		rc = fence_pty_slave(pty->master);
 	if (rc < 0)
 		return rc;
 	pty->slave = rc;
@@ -263,7 +252,7 @@ static int room_came(void *arg, uint32_t events)
 static bool is_taken(const struct run_pty *pty)
 {
 	struct pollfd event = { .events = POLLIN };
-	owned_fd slave = open_slave(pty->master);
+	owned_fd slave = fence_pty_slave(pty->master);
 
 	if (slave < 0)
 		return false;

@@ -29,6 +29,9 @@ is "to which nothing is added" \
 	"$({ await -t 5 file "$T/raw"; printf abc; } | pty -t 1500ms -- sh -c "stty raw -echo; echo raw >$T/raw; cat" | od -An -c | xargs)" "a b c"
 is "and a mebibyte comes out" "$(pty -- sh -c "stty raw; cat $T/bytes" </dev/null | cksum)" "$(cksum <"$T/bytes")"
 
+is "who closes its terminal and opens it again is still heard" \
+	"$(pty -- sh -c 'exec </dev/null >/dev/null 2>&1; await -t 0.2 file /nonexistent; echo again >/dev/tty' </dev/null | tr -d '\r')" again
+
 # One stream, which is standard output's.
 pty --capture 1KiB --result "$T/r" -- sh -c 'echo out; echo err >&2; exit 3' </dev/null >"$T/out"
 is "the one stream is captured" "$? $(jq -rc '[.output.stdout.tail, .output.stdout.bytes, .output.stderr.bytes]' "$T/r")" \
