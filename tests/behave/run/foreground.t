@@ -112,6 +112,13 @@ ok "and end it" await -t 1 none "$words"
 ok "but not our group" kill -0 $bystander
 kill $bystander
 
+# In one session with us, what is to be ended may have gone into another job's group.
+for way in "-t 200ms --grace 0" "-t 200ms"; do
+	job -- "sleep $word & fence-run -q --foreground $way -- perl -e 'setpgrp(0, \$ARGV[0]) or die; sleep 60' \$!
+		echo ended \$?; kill -0 \$! && echo lives; kill \$!"
+	like "one that went into another job's group is ended alone ($way)" "$(tr -d '\r' <"$T/shown" | xargs)" "ended 124 lives*"
+done
+
 pty_drive -- sh -c "stty -g >$T/before; fence-run -q --foreground -t 300ms -- sh -c 'stty raw -echo; sleep $word'; stty -g >$T/after"
 ok "a terminal that a command left raw when it was ended is put in order" cmp "$T/before" "$T/after"
 pty_drive -- sh -c "fence-run -q --foreground -- stty -echo; stty -a | grep -o ' -*echo '" >"$T/shown"
