@@ -13,7 +13,7 @@
 #include "fence/own.h"
 #include "fence/sys.h"
 
-#define PROC_TEXT_BYTES (256 * 1024) /* of mountinfo: hosts of containers have long ones */
+#define PROC_TEXT_BYTES (4096 * 1024) /* of mountinfo: hosts of containers have long ones */
 
 /* --- where we are --------------------------------------------------------------------- */
 

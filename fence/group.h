@@ -179,8 +179,8 @@ struct fence_group_result {
 	pid_t leftover_pids[FENCE_GROUP_PIDS];
 	char leftover_names[FENCE_GROUP_PIDS][16]; /* comm */
 	/* Reaped after our first signal that was to end something: the command, and what it
-	 * did not reap itself. Not known when the kernel alone ended a pid namespace, whose
-	 * monitor had been killed. */
+	 * did not reap itself. Not known when the kernel alone ended a pid namespace: its
+	 * monitor had been killed, or its init was stuck. */
 	bool ended_known;
 	unsigned int ended_count;
 

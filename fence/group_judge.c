@@ -115,7 +115,8 @@ void fence_group_conclude(struct fence_group_shared *shared)
 	result->reap = judgement.reap;
 	result->killed_by = judgement.killed_by;
 	result->contain = shared->contain;
-	result->ended_known = shared->contain != FENCE_CONTAIN_PIDNS || !result->monitor_lost;
+	result->ended_known = shared->contain != FENCE_CONTAIN_PIDNS ||
+			      (!result->monitor_lost && !shared->init_killed);
 	result->ended_count = shared->ended_count;
 	if (shared->announced)
 		result->ended_count += __atomic_load_n(&shared->init_reaped, __ATOMIC_ACQUIRE) -

@@ -34,7 +34,7 @@
 #define REAP_AT_ONCE  128   /* then the time-outs have their turn */
 #define WAKE_LOOK_MS  50    /* was the launcher stopped just after it was continued? */
 #define FLUSH_MS      5000  /* for a tee whose reader is slow, after the end */
-#define INIT_MS	      200   /* a pid namespace's init, to say whether others live there */
+#define INIT_MS	      2000  /* a pid namespace's init, to say whether others live there */
 #define DONE	      1	    /* what ends the loop */
 
 enum phase {
@@ -291,6 +291,7 @@ static void kill_round(struct monitor *m, bool whole_tree)
 		(void)signal_tree(m, kill_only, 1, NULL);
 	/* An init ends everybody in its namespace, and counts them; one that is slow or
 	 * stopped is ended itself, and all of them with it. */
+	m->shared->init_killed |= whole_tree && m->contain.init > 0;
 	count = fence_tree_kill_children(&spare);
 	m->round_children = count > 0 ? (unsigned int)count : 0;
 	m->round_reaped = 0;

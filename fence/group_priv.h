@@ -47,6 +47,7 @@ struct fence_group_shared {
 	int64_t user_us, system_us;
 	enum fence_contain contain;	 /* in force */
 	pid_t init;			 /* of the pid namespace; 0: there is none */
+	bool init_killed;		 /* before it could count all of them */
 	unsigned int ended_count;	 /* reaped by a stage since `announced` */
 	unsigned int init_reaped;	 /* by that init, in all, set atomically by it ... */
 	unsigned int init_reaped_before; /* ... and before `announced` */

@@ -130,7 +130,9 @@ static void say_not_started(const struct run *run, const struct fence_group_resu
 		(void)run_complain(run, &err);
 		return;
 	}
-	if (result->failure.code < 0) {
+	if ((result->failed_step == FENCE_SPAWN_STEP_GATE ||
+	     result->failed_step == FENCE_SPAWN_STEP_CONTAIN) &&
+	    result->failure.code < 0) {
 		(void)run_complain(run, &result->failure);
 		return;
 	}

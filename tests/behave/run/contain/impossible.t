@@ -36,6 +36,12 @@ if can user pidns 2>/dev/null; then
 		exits "best goes on with what works" 0 \
 			limited 65534 max_user_namespaces $powerless fence-run --contain best --result "$T/r" -- true
 		unlike "and says which" "$(jq -r .contain "$T/r")" pidns
+		exits "an attempt is not started either" 125 \
+			limited 65534 max_user_namespaces $powerless fence-supervisor --create \
+			--attempt a --marker "$T/m.json" --contain pidns -- touch "$T/ran"
+		is "and its marker says so" "$(fence-marker read "$T/m.json" --json |
+			jq -r '.marker | .status, .result.cause, has("group")' | xargs)" "terminated not-started false"
+		ok "it did not run" test ! -e "$T/ran"
 	}
 	refused "pid namespaces off, for root" \
 		"fence-run: make a pid namespace: user.max_pid_namespaces is 0; raise it *" \

@@ -50,6 +50,20 @@ for kind in pidns cgroup; do
 		"$kind true 0 $([ $kind = pidns ] && echo false || echo true)"
 	ok "$kind: it is as its schema says" check "$T/r"
 done
+# Anybody outside of it may stop a namespace's first process.
+if can "$who" pidns 2>/dev/null; then
+	rm -f "$T/up"
+	as_exec "$who" fence-run -q --contain pidns --grace 50ms --result "$T/r" -- sh -c "echo up >$T/up; $tree" &
+	run=$!
+	await file "$T/up"
+	init=$(monitor_of "$(monitor_of $run)")
+	kill -STOP "$init"
+	ok "a namespace's first process is stopped" await state "$init" T
+	kill -TERM $run
+	wait $run
+	is "all of it is ended all the same" "$? $(jq -r '.reap, .survivors.count' "$T/r" | xargs)" "137 reaped-kill 0"
+	is "by the kernel, which does not count" "$(jq 'has("endedCount")' "$T/r")" false
+fi
 is "no group is left" "$(groups)" ""
 ok "nothing is left" await none "$word"
 done_testing
