@@ -262,10 +262,13 @@ static void term_rest(struct monitor *m)
 	/* A stopped process acts on TERM only once it is continued. */
 	static const int term_and_cont[] = { SIGTERM, SIGCONT };
 
+	const struct fence_tree_except except = { .pid = m->contain.init,
+						  .group = m->group_termed ? m->leader : 0 };
+
 	m->rest_signalled = true;
 	if (m->tree_termed || m->empty)
 		return;
-	if (signal_tree(m, term_and_cont, 2, m->group_termed ? is_alive_elsewhere : is_alive) == 0)
+	if (fence_tree_signal_all(&m->tree, term_and_cont, 2, &except) == 0)
 		return;
 	note_term(m);
 	tell_signalled(m, SIGTERM);

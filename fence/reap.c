@@ -26,6 +26,13 @@ int fence_reap_look(struct fence_exit *ret)
 	return rc;
 }
 
+bool fence_reap_is_dead(pid_t pid)
+{
+	siginfo_t info;
+
+	return fence_waitid(P_PID, (id_t)pid, &info, WEXITED | WNOHANG | WNOWAIT, NULL) == 1;
+}
+
 static int take(pid_t pid, int options, struct fence_exit *ret, struct rusage *usage)
 {
 	siginfo_t info;

@@ -29,6 +29,9 @@ int fence_reap_take(pid_t pid, struct fence_exit *ret, struct rusage *usage);
 /* Waits for it to die, then reaps. */
 int fence_reap_wait(pid_t pid, struct fence_exit *ret, struct rusage *usage);
 
+/* Is this child of ours dead, and not reaped yet? */
+bool fence_reap_is_dead(pid_t pid);
+
 /* This child was stopped by a signal since the last time that this was asked: 1
  * and the signal; 0: no. */
 int fence_reap_stopped(pid_t pid, int *ret_signal);

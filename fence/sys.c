@@ -238,6 +238,20 @@ int fence_signal_default(int sig)
 	return syscall(SYS_rt_sigaction, sig, action, NULL, FENCE_SIGNAL_MAX / 8) < 0 ? -errno : 0;
 }
 
+int fence_sched_policy(pid_t pid)
+{
+	long rc = syscall(SYS_sched_getscheduler, pid);
+
+	return rc < 0 ? -errno : (int)rc;
+}
+
+int fence_sched_set_policy(pid_t pid, int policy)
+{
+	static const int no_priority = 0; /* all of struct sched_param */
+
+	return syscall(SYS_sched_setscheduler, pid, policy, &no_priority) < 0 ? -errno : 0;
+}
+
 int fence_set_limit(int resource, uint64_t soft, uint64_t hard)
 {
 	struct {

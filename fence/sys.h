@@ -79,6 +79,11 @@ void fence_sigset_add(sigset_t *set, int sig);
 /* The default disposition, for those signals too. */
 int fence_signal_default(int sig);
 
+/* sched_getscheduler(2), and sched_setscheduler(2) to a policy without priorities. musl's
+ * functions of these names do nothing but fail. */
+int fence_sched_policy(pid_t pid);
+int fence_sched_set_policy(pid_t pid, int policy);
+
 /* setrlimit(2) of the calling process: prlimit64(2), whose numbers have 64 bits
  * everywhere. UINT64_MAX is "no limit". */
 int fence_set_limit(int resource, uint64_t soft, uint64_t hard);

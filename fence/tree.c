@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "fence/own.h"
+#include "fence/reap.h"
 #include "fence/sys.h"
 
 typedef int visit_pid(pid_t pid, void *arg);
@@ -258,6 +259,66 @@ unsigned int fence_tree_signal(const struct fence_tree *tree, const int *sigs, s
 	return signalled;
 }
 
+static bool is_wanted(const struct fence_proc_stat *proc, const void *arg)
+{
+	const struct fence_tree_except *except = arg;
+
+	return proc->pid != except->pid && proc->state != 'Z' && proc->state != 'X' &&
+	       (except->group == 0 || proc->group != except->group);
+}
+
+/* A process that a signal wakes may preempt us, and with a thousand of them each dies
+ * before we get to the next. A batch process does not. Only who has the ordinary policy
+ * may go back to it without a privilege. */
+static void calm(pid_t pid, int from, int to)
+{
+	if (fence_sched_policy(pid) == from)
+		(void)fence_sched_set_policy(pid, to);
+}
+
+/* An unreaped child of ours, so its number is its own. */
+static bool signal_child(pid_t pid, const int *sigs, size_t count,
+			 const struct fence_tree_except *except)
+{
+	if (pid == except->pid || fence_reap_is_dead(pid) ||
+	    (except->group != 0 && getpgid(pid) == except->group))
+		return false;
+	calm(pid, SCHED_OTHER, SCHED_BATCH);
+	return send_all(-1, pid, sigs, count);
+}
+
+unsigned int fence_tree_signal_all(struct fence_tree *tree, const int *sigs, size_t count,
+				   const struct fence_tree_except *except)
+{
+	unsigned int signalled = 0;
+	pid_t self = getpid();
+	size_t children;
+	int rc = 0;
+
+	tree->count = 0;
+	if (tree->by_scan || (rc = add_children_of(tree, self)) == -ENOENT)
+		return fence_tree_list(tree) < 0
+			       ? 0
+			       : fence_tree_signal(tree, sigs, count, is_wanted, except);
+	children = tree->count;
+	for (size_t at = 0; at < children; at++)
+		signalled += signal_child(tree->nodes[at].pid, sigs, count, except);
+	for (size_t at = 0; at < children; at++)
+		calm(tree->nodes[at].pid, SCHED_BATCH, SCHED_OTHER);
+	for (size_t at = 0; rc != -ENOMEM && at < tree->count; at++) {
+		size_t known = tree->count;
+
+		/* What a dead child of ours had for children is ours by now. */
+		if (at < children && fence_reap_is_dead(tree->nodes[at].pid))
+			continue;
+		rc = add_children_of(tree, tree->nodes[at].pid);
+		for (size_t i = known; i < tree->count; i++)
+			signalled +=
+				signal_node(&tree->nodes[i], self, sigs, count, is_wanted, except);
+	}
+	return signalled;
+}
+
 /* Listing and killing are kept apart: both want the kernel's one lock on the list
  * of all processes, and so does everyone who is dying. */
 #define BATCH_SIZE  4096
@@ -302,13 +363,12 @@ static bool is_common(const struct killing *killing, pid_t session)
  * its group has the signal pending. */
 static void kill_one(struct killing *killing, pid_t pid)
 {
-	static const struct sched_param none = { 0 };
 	pid_t group = getpgid(pid);
 
 	/* As a batch process it does not preempt us when the signal wakes it to die.
 	 * Otherwise each of them dies before we get to the next, on one processor: a
 	 * thousand daemons take 120 ms instead of 35. */
-	(void)sched_setscheduler(pid, SCHED_BATCH, &none);
+	(void)fence_sched_set_policy(pid, SCHED_BATCH);
 	if (group > 1 && was_killed(killing, group))
 		return;
 	/* In a session that is others' too the group may be the caller's, or a job of its

@@ -63,6 +63,18 @@ typedef bool fence_tree_pick(const struct fence_proc_stat *proc, const void *arg
 unsigned int fence_tree_signal(const struct fence_tree *tree, const int *sigs, size_t count,
 			       fence_tree_pick *pick, const void *arg);
 
+/* Who is left out of fence_tree_signal_all; 0: nobody. */
+struct fence_tree_except {
+	pid_t pid;   /* this process */
+	pid_t group; /* and the members of this process group */
+};
+
+/* The same to every descendant that lives, listing and signalling as it goes: our own
+ * children first, at a few calls each, and then what is below them, of which most have gone
+ * by the time that they are looked for. The list is used up. */
+unsigned int fence_tree_signal_all(struct fence_tree *tree, const int *sigs, size_t count,
+				   const struct fence_tree_except *except);
+
 struct fence_spare {
 	const pid_t *pids; /* children that are none of this group's */
 	size_t count;

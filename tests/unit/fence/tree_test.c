@@ -11,6 +11,7 @@
 #include <cmocka.h>
 
 #include "fence/reap.h"
+#include "fence/sys.h"
 #include "fence/spawn.h"
 #include "fence/tree.h"
 
@@ -134,6 +135,47 @@ static void a_signal_reaches_whom_it_is_meant_for(void **state)
 	end_all();
 }
 
+static bool is_zombie(pid_t pid)
+{
+	struct fence_proc_stat stat;
+
+	assert_int_equal(fence_proc_stat(pid, &stat), 0);
+	return stat.state == 'Z';
+}
+
+static void all_hear_it_but_the_excepted_and_the_dead(void **state)
+{
+	static const int stop_only[] = { SIGSTOP };
+	static const int kill_only[] = { SIGKILL };
+
+	(void)state;
+	for (int by_scan = 0; by_scan < 2; by_scan++) {
+		struct fence_tree tree = { .by_scan = by_scan == 1 };
+		struct fence_tree_except except = { 0 };
+		pid_t grandchild;
+		pid_t child = start_two(&grandchild);
+		int policy = fence_sched_policy(child);
+
+		assert_int_equal(fence_tree_signal_all(&tree, stop_only, 1, &except), 2);
+		/* Below a child that is left out all the same. */
+		except.pid = child;
+		assert_int_equal(fence_tree_signal_all(&tree, kill_only, 1, &except), 1);
+		while (!is_zombie(grandchild))
+			;
+		assert_false(is_zombie(child));
+		assert_int_equal(fence_sched_policy(child), policy);
+		except = (struct fence_tree_except){ .group = child };
+		assert_int_equal(fence_tree_signal_all(&tree, kill_only, 1, &except), 0);
+		except.group = 0;
+		assert_int_equal(fence_tree_signal_all(&tree, kill_only, 1, &except), 1);
+		while (!is_zombie(child))
+			;
+		assert_int_equal(fence_tree_signal_all(&tree, kill_only, 1, &except), 0);
+		fence_tree_drop(&tree);
+		end_all();
+	}
+}
+
 /* The pid in the list is that of a process which is no descendant of ours by now,
  * nor of the one that was its parent: as after the number was given out again. */
 static void a_stranger_with_the_number_is_left_alone(void **state)
@@ -177,6 +219,7 @@ int main(void)
 		cmocka_unit_test(our_own_stat_is_ours),
 		cmocka_unit_test(descendants_are_listed_parents_first),
 		cmocka_unit_test(a_signal_reaches_whom_it_is_meant_for),
+		cmocka_unit_test(all_hear_it_but_the_excepted_and_the_dead),
 		cmocka_unit_test(a_stranger_with_the_number_is_left_alone),
 		cmocka_unit_test(the_spared_live_on),
 	};
