@@ -151,9 +151,11 @@ static unsigned int next_kept(unsigned int first, const int *fds, size_t count, 
 
 /* All that the set-up opened, and what the launcher had open; not the descriptors
  * that the command keeps. */
-static int close_others(const struct init *init, const struct guard_policy *policy)
+static int close_others(const struct init *init, const struct guard_confine *confine)
 {
+	const struct guard_policy *policy = confine->policy;
 	const int own[] = { init->command->signal_fd, init->sock };
+	const struct guard_plan *plan = &confine->plan;
 	unsigned int first = 3;
 	int rc = 0;
 
@@ -161,6 +163,7 @@ static int close_others(const struct init *init, const struct guard_policy *poli
 		unsigned int kept = next_kept(first, own, 2, ~0U);
 
 		kept = next_kept(first, policy->keep_fds, policy->keep_count, kept);
+		kept = next_kept(first, plan->locks, plan->lock_count, kept);
 		if (rc == 0 && kept > first)
 			rc = fence_close_range(first, kept == ~0U ? kept : kept - 1, 0);
 		if (rc < 0 || kept == ~0U)
@@ -311,10 +314,10 @@ void guard_init_run(struct guard_confine *confine, const struct guard_command *c
 		fail(&init, stage, 125, confine->plan.current, &err);
 	if (command->tell_started) {
 		tell_names(&init, GUARD_REPORT_ABSENT, &confine->plan.absent_denied);
-		tell_names(&init, GUARD_REPORT_READ_ONLY, &confine->plan.read_only_parents);
+		tell_names(&init, GUARD_REPORT_PLACEHOLDER, &confine->plan.placeholders);
 	}
 	/* The command has our uid: it must not look into pid 1, nor trace it. */
-	rc = prctl(PR_SET_DUMPABLE, 0, 0, 0, 0) < 0 ? -errno : close_others(&init, confine->policy);
+	rc = prctl(PR_SET_DUMPABLE, 0, 0, 0, 0) < 0 ? -errno : close_others(&init, confine);
 	if (rc < 0) {
 		fence_fail(&err, rc, "set up init");
 		fail(&init, "init", 125, NULL, &err);

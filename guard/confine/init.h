@@ -21,8 +21,8 @@ struct guard_command {
 #define GUARD_SAY_GO_ON	   'g' /* STARTED was heard: reap what dies */
 #define GUARD_SAY_TERMINAL 't' /* give the command the terminal, and continue it */
 
-/* Exits as the command does, or with words sent before. `sock` is init's end; the launcher's end must be closed here. All signals are
- * blocked. Never returns. */
+/* Exits as the command does, or with words sent before. `sock` is init's end; the launcher's end
+ * must be closed here. All signals are blocked. Never returns. */
 __attribute__((noreturn)) void guard_init_run(struct guard_confine *confine,
 					      const struct guard_command *command, int sock);
 

@@ -17,6 +17,7 @@
 #include "fence/spawn.h"
 #include "fence/sys.h"
 #include "guard/confine/init.h"
+#include "guard/confine/placeholder.h"
 #include "guard/confine/record.h"
 #include "guard/confine/report.h"
 #include "guard/confine/serve.h"
@@ -114,9 +115,8 @@ static void on_report(struct launch *launch, const struct guard_report *report, 
 	case GUARD_REPORT_ABSENT:
 		check_record(launch, guard_names_add(&launch->record.absent_denied, report->path));
 		break;
-	case GUARD_REPORT_READ_ONLY:
-		check_record(launch,
-			     guard_names_add(&launch->record.read_only_parents, report->path));
+	case GUARD_REPORT_PLACEHOLDER:
+		check_record(launch, guard_names_add(&launch->record.placeholders, report->path));
 		break;
 	case GUARD_REPORT_STARTED:
 		on_started(launch, report, fd);
@@ -289,7 +289,7 @@ static void clean_up(struct launch *launch)
 	/* Descriptors go with the process, which ends now. */
 	take_terminal_back(launch);
 	guard_names_free(&launch->record.absent_denied);
-	guard_names_free(&launch->record.read_only_parents);
+	guard_names_free(&launch->record.placeholders);
 }
 
 static int run(struct launch *launch)
@@ -315,6 +315,15 @@ static int run(struct launch *launch)
 	drop_kept(launch->policy);
 	rc = guard_serve(&launch->serving);
 	return rc < 0 ? fence_fail(launch->err, rc, "watch the command") : 0;
+}
+
+/* Placeholders can only be there then. */
+static bool protects(const struct guard_policy *policy)
+{
+	for (size_t i = 0; i < policy->rule_count; i++)
+		if (policy->rules[i].access == GUARD_PROTECT)
+			return true;
+	return false;
 }
 
 int guard_launch(const struct guard_policy *policy, char *const *argv, char *const *envp,
@@ -349,8 +358,12 @@ int guard_launch(const struct guard_policy *policy, char *const *argv, char *con
 		.on_socket = on_socket,
 		.arg = &launch,
 	};
+	if (policy->profile->confine)
+		guard_placeholder_sweep();
 	launch.command.foreground = starts_in_foreground(&launch);
 	rc = run(&launch);
 	clean_up(&launch);
+	if (protects(policy))
+		guard_placeholder_sweep();
 	return rc < 0 ? 125 : launch.status;
 }

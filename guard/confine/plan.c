@@ -7,12 +7,8 @@
 #include <unistd.h>
 
 #include "fence/own.h"
+#include "guard/confine/placeholder.h"
 #include "guard/confine/plan_build.h"
-
-static bool is_missing(int rc)
-{
-	return rc == -ENOENT || rc == -ENOTDIR || rc == -EACCES;
-}
 
 void guard_hint_closed(int rc, struct fence_err *err)
 {
@@ -185,31 +181,88 @@ static int protect_object(struct guard_plan *plan, struct guard_object *object, 
 	return pin_above(plan, object->path, err);
 }
 
-/* A path that does not exist cannot be mounted on, and a placeholder would litter
- * the host. When its nearest ancestor lies below the writable root, closing that
- * one keeps the path from appearing; else we refuse. */
+static int keep_lock(struct guard_plan *plan, int fd, const char *path, struct fence_err *err)
+{
+	if (plan->lock_count == GUARD_PLACEHOLDERS_MAX) {
+		(void)close(fd);
+		return fence_fail_why(err, -E2BIG, "too many paths that do not exist", "protect %s",
+				      path);
+	}
+	plan->locks[plan->lock_count++] = fd;
+	return 0;
+}
+
+/* What is there may be another command's placeholder: it must stay for us, too. 1: it
+ * went just now, look again. */
+static int share_placeholder(struct guard_plan *plan, const struct guard_object *object,
+			     struct fence_err *err)
+{
+	owned_fd folder_fd = openat(object->fd, "..", O_PATH | O_DIRECTORY | O_CLOEXEC);
+	int lock_fd = -1;
+	int rc = folder_fd < 0 ? -errno
+			       : guard_placeholder_join(folder_fd, strrchr(object->path, '/') + 1,
+							&lock_fd);
+
+	if (rc == 1) {
+		rc = guard_names_add(&plan->placeholders, object->path);
+		return rc < 0 ? fence_fail(err, rc, "protect %s", object->path)
+			      : keep_lock(plan, lock_fd, object->path, err);
+	}
+	if (rc == -ESTALE)
+		return 1;
+	return rc < 0 ? fence_fail(err, rc, "look at %s", object->path) : 0;
+}
+
+/* Protects what was found; takes its descriptor over. 1: look again. */
+static int protect_found(struct guard_plan *plan, struct guard_object *object, bool named,
+			 struct fence_err *err)
+{
+	int rc = guard_placeholder_looks_like(&object->st) ? share_placeholder(plan, object, err)
+							   : 0;
+
+	if (rc == 0)
+		return protect_object(plan, object, named, err);
+	fence_close_fd(&object->fd);
+	return rc;
+}
+
+/* A path that does not exist cannot be mounted on: a placeholder can, in place of the
+ * first part of it that is missing. 1: look again. */
 static int protect_missing(struct guard_plan *plan, const char *path, struct guard_object *nearest,
 			   struct fence_err *err)
 {
-	const struct guard_op *root = guard_plan_nearest(plan, nearest->path);
+	owned_fd folder_fd = -1;
+	int lock_fd = -1;
 	int rc;
 
-	if (root != NULL && root->kind == GUARD_OP_RW && strcmp(root->path, nearest->path) == 0) {
-		fence_close_fd(&nearest->fd);
-		fence_fail(err, -ENOENT, "protect %s", path);
+	if (guard_placeholder_looks_like(&nearest->st))
+		return protect_found(plan, nearest, true, err);
+	folder_fd = fence_take_fd(&nearest->fd);
+	if (!is_writable(plan, nearest->path))
+		return 0;
+	if (nearest->missing[0] == '\0')
+		return fence_fail_why(err, -ENOENT,
+				      "where it leads is not known before it is there",
+				      "protect %s", path);
+	rc = guard_placeholder_make(folder_fd, nearest->path, nearest->missing, &lock_fd, err);
+	if (rc < 0)
 		(void)fence_hint(err, "create it first, or protect a folder above it");
-		return -ENOENT;
-	}
-	if (root != NULL && root->kind == GUARD_OP_RW) {
-		rc = guard_names_add(&plan->read_only_parents, nearest->path);
-		if (rc < 0)
-			return fence_fail(err, rc, "protect %s", path);
-	}
-	return protect_object(plan, nearest, true, err);
+	if (rc <= 0)
+		return rc < 0 ? rc : 1;
+	rc = keep_lock(plan, lock_fd, path, err);
+	if (rc == 0 && guard_path_push(nearest->path, nearest->missing) == 0)
+		nearest->fd = openat(folder_fd, nearest->missing,
+				     O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	if (rc == 0 && (nearest->fd < 0 || fstat(nearest->fd, &nearest->st) < 0))
+		rc = fence_fail(err, -errno, "open the placeholder for %s", path);
+	if (rc == 0 && guard_names_add(&plan->placeholders, nearest->path) < 0)
+		rc = fence_fail(err, -ENOMEM, "protect %s", path);
+	return rc < 0 ? rc : protect_object(plan, nearest, true, err);
 }
 
-int guard_plan_protect(struct guard_plan *plan, const char *base, const char *path, bool named,
-		       struct fence_err *err)
+/* 1: once more. */
+static int protect_once(struct guard_plan *plan, const char *base, const char *path, bool named,
+			struct fence_err *err)
 {
 	struct link_pinning pinning = { .plan = plan, .err = err };
 	struct guard_link_watch watch = { .seen = pin_link, .arg = &pinning };
@@ -218,8 +271,8 @@ int guard_plan_protect(struct guard_plan *plan, const char *base, const char *pa
 		       : guard_resolve_quick(base, path, &watch, &object);
 
 	if (rc == 0)
-		return protect_object(plan, &object, named, err);
-	if (is_missing(rc) && named && object.fd >= 0)
+		return protect_found(plan, &object, named, err);
+	if (rc == -ENOENT && named && object.fd >= 0)
 		return protect_missing(plan, path, &object, err);
 	fence_close_fd(&object.fd);
 	if (!named && guard_is_absent(rc, base, path))
@@ -228,6 +281,18 @@ int guard_plan_protect(struct guard_plan *plan, const char *base, const char *pa
 		   path);
 	guard_hint_closed(rc, err);
 	return rc;
+}
+
+#define TRIES 64 /* as often as others may come between */
+
+int guard_plan_protect(struct guard_plan *plan, const char *base, const char *path, bool named,
+		       struct fence_err *err)
+{
+	int rc = 1;
+
+	for (int i = 0; rc == 1 && i < TRIES; i++)
+		rc = protect_once(plan, base, path, named, err);
+	return rc == 1 ? fence_fail(err, -EAGAIN, "protect %s", path) : rc;
 }
 
 /* --- masks ------------------------------------------------------------------------ */
@@ -356,6 +421,15 @@ static int add_protection(struct guard_plan *plan, const struct guard_rule *rule
 	return guard_plan_protect(plan, plan->cwd, rule->path, true, err);
 }
 
+/* The command has our uid: it could make the record of its placeholders another one. */
+static int mask_registry(struct guard_plan *plan, struct fence_err *err)
+{
+	char path[64];
+
+	guard_placeholder_registry(path, sizeof(path));
+	return guard_plan_mask(plan, "/", path, false, err);
+}
+
 /* First what can be written: what is above a mask or a protection is pinned there. */
 static int add_rules(struct guard_plan *plan, struct fence_err *err)
 {
@@ -372,7 +446,7 @@ static int add_rules(struct guard_plan *plan, struct fence_err *err)
 		if (rc == 0 && passes[pass] == add_show)
 			rc = judge_noted_links(plan, err);
 	}
-	return rc;
+	return rc == 0 && plan->lock_count > 0 ? mask_registry(plan, err) : rc;
 }
 
 /* What every confined command gets: the small /dev, its own /proc, a private /tmp,
@@ -459,6 +533,6 @@ void guard_plan_free(struct guard_plan *plan)
 	guard_names_free(&plan->links);
 	guard_names_free(&plan->link_rules);
 	guard_names_free(&plan->absent_denied);
-	guard_names_free(&plan->read_only_parents);
+	guard_names_free(&plan->placeholders);
 	*plan = (struct guard_plan){ 0 };
 }

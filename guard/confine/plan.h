@@ -18,6 +18,8 @@ enum guard_layer {
 	GUARD_LAYER_ENFORCED,
 };
 
+#define GUARD_PLACEHOLDERS_MAX 64
+
 enum guard_op_kind {
 	GUARD_OP_PIN,	/* bound onto itself, so that it cannot be renamed or removed */
 	GUARD_OP_DEV,	/* the small /dev */
@@ -54,12 +56,14 @@ struct guard_plan {
 	struct guard_op few[48]; /* what `ops` is until they are more: no memory is asked for */
 	char paths[4096];	 /* of the first of them */
 	size_t paths_length;
-	char pinned_dir[4096];		      /* everything above it is pinned; the last that was */
-	struct guard_names links;	      /* on the way to what is shown by name */
-	struct guard_names link_rules;	      /* for each of them, the path as named */
-	struct guard_names absent_denied;     /* as named */
-	struct guard_names read_only_parents; /* closed for a protected path that is missing */
-	const char *current;		      /* the path under way: a failure's */
+	char pinned_dir[4096];		   /* everything above it is pinned; the last that was */
+	struct guard_names links;	   /* on the way to what is shown by name */
+	struct guard_names link_rules;	   /* for each of them, the path as named */
+	struct guard_names absent_denied;  /* as named */
+	struct guard_names placeholders;   /* made for a protected path that is missing */
+	int locks[GUARD_PLACEHOLDERS_MAX]; /* what they are held by, for as long as we are */
+	size_t lock_count;
+	const char *current; /* the path under way: a failure's */
 	enum guard_layer landlock;
 	bool proc_masked;    /* the host forbids a fresh /proc */
 	bool proc_read_only; /* all of it */

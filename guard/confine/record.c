@@ -117,7 +117,7 @@ int guard_record_exec(int fd, const struct guard_confine *confine,
 	fence_jsonw_string(&w, "network", policy->net == GUARD_NET_NONE ? "none" : "host");
 	fence_jsonw_string(&w, "proc", record->proc_masked ? "masked" : "fresh");
 	put_list(&w, "absentDenied", &record->absent_denied);
-	put_list(&w, "readOnlyParents", &record->read_only_parents);
+	put_list(&w, "placeholders", &record->placeholders);
 	return end(&w, fd);
 }
 

@@ -17,7 +17,7 @@ struct guard_exec_record {
 	bool proc_masked;
 	enum guard_layer landlock;
 	struct guard_names absent_denied;
-	struct guard_names read_only_parents;
+	struct guard_names placeholders;
 	struct guard_leftover leftover;
 };
 

@@ -11,12 +11,12 @@
 #include "guard/confine/plan.h"
 
 enum guard_report_kind {
-	GUARD_REPORT_FAILED,	/* nothing was started: stage, status, err, path */
-	GUARD_REPORT_ABSENT,	/* a denied path that does not exist: path */
-	GUARD_REPORT_READ_ONLY, /* closed for a protected path that does not exist: path */
-	GUARD_REPORT_STARTED,	/* with a pidfd of the command beside it */
-	GUARD_REPORT_STOPPED,	/* the command was stopped: status is the signal */
-	GUARD_REPORT_ENDED,	/* how, leftover */
+	GUARD_REPORT_FAILED,	  /* nothing was started: stage, status, err, path */
+	GUARD_REPORT_ABSENT,	  /* a denied path that does not exist: path */
+	GUARD_REPORT_PLACEHOLDER, /* made for a protected path that does not exist: path */
+	GUARD_REPORT_STARTED,	  /* with a pidfd of the command beside it */
+	GUARD_REPORT_STOPPED,	  /* the command was stopped: status is the signal */
+	GUARD_REPORT_ENDED,	  /* how, leftover */
 };
 
 struct guard_report {

@@ -68,7 +68,7 @@ static int stand_on_root(struct guard_object *at)
 	return fstat(fd, &at->st) < 0 ? -errno : 0;
 }
 
-static int path_push(char *path, const char *name)
+int guard_path_push(char *path, const char *name)
 {
 	size_t length = strcmp(path, "/") == 0 ? 0 : strlen(path);
 
@@ -125,7 +125,7 @@ static int step(struct walk *walk, const char *name)
 	if (strcmp(name, "..") == 0)
 		path_pop(next.path);
 	else
-		rc = path_push(next.path, name);
+		rc = guard_path_push(next.path, name);
 	if (rc < 0)
 		return rc;
 	if (S_ISLNK(next.st.st_mode))
@@ -134,6 +134,16 @@ static int step(struct walk *walk, const char *name)
 	*walk->at = next;
 	(void)fence_take_fd(&fd);
 	return 0;
+}
+
+/* A ".." behind it leads to where nobody can tell before it is there. */
+static void note_missing(const struct walk *walk, const char *name)
+{
+	bool leads_back = strcmp(name, "..") == 0;
+
+	for (const char *at = walk->rest; (at = strstr(at, "/..")) != NULL; at += 3)
+		leads_back |= at[3] == '/' || at[3] == '\0';
+	(void)snprintf(walk->at->missing, sizeof(walk->at->missing), "%s", leads_back ? "" : name);
 }
 
 static int walk_rest(struct walk *walk)
@@ -154,8 +164,10 @@ static int walk_rest(struct walk *walk)
 		memmove(walk->rest, walk->rest + skip + length,
 			strlen(walk->rest + skip + length) + 1);
 		rc = strcmp(name, ".") == 0 ? 0 : step(walk, name);
-		if (rc < 0)
+		if (rc < 0) {
+			note_missing(walk, name);
 			return rc;
+		}
 	}
 }
 

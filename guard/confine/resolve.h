@@ -7,8 +7,9 @@
 #include <sys/stat.h>
 
 struct guard_object {
-	char path[PATH_MAX]; /* absolute, without links, dots or doubled slashes */
-	int fd;		     /* O_PATH, the caller's to close; -1: none */
+	char path[PATH_MAX];	    /* absolute, without links, dots or doubled slashes */
+	char missing[NAME_MAX + 1]; /* the name in it that there is not; "": nobody can tell */
+	int fd;			    /* O_PATH, the caller's to close; -1: none */
 	struct stat st;
 };
 
@@ -21,7 +22,7 @@ struct guard_link_watch {
 
 /* `base` is absolute and without links; `path` is relative to it or absolute.
  * `watch` may be NULL. On -ENOENT (and -ENOTDIR, -EACCES) *ret is the nearest
- * ancestor that there is, and with it its descriptor. */
+ * ancestor that there is, and with it its descriptor and what is missing in it. */
 int guard_resolve(const char *base, const char *path, const struct guard_link_watch *watch,
 		  struct guard_object *ret);
 
@@ -47,6 +48,9 @@ int guard_reopen(const char *path, const struct stat *wanted);
 
 /* Absolute, without dots and doubled slashes; there may be links on its way. */
 bool guard_path_is_plain(const char *path);
+
+/* Adds a name to a path of PATH_MAX bytes, or -ENAMETOOLONG. */
+int guard_path_push(char *path, const char *name);
 
 /* `below` is `dir` or lies below it. Both are absolute and without links. */
 bool guard_path_within(const char *below, const char *dir);

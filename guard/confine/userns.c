@@ -13,7 +13,8 @@
  * mount from becoming read-only (EBUSY). */
 static int write_proc(const char *path, const char *text)
 {
-	owned_fd fd = openat(AT_FDCWD, path, O_WRONLY | O_CLOEXEC); /* musl's open(2) is two calls */
+	owned_fd fd =
+		openat(AT_FDCWD, path, O_WRONLY | O_CLOEXEC); /* musl's open(2) is two calls */
 
 	if (fd < 0)
 		return -errno;

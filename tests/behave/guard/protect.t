@@ -28,20 +28,6 @@ says "nor the folder that has it" EBUSY --protect a/link -- guard_try rename a g
 exits "a wider root does not make a way around" 0 guard --rw "$T" --protect a/b/c/file -- \
 	sh -c 'test "$(guard_try rename "$1" "$1.x")" = EBUSY' - "$W"
 
-before=$(ls -A)
-exits "what does not exist yet is refused at the top" 125 guard --protect none/x -- true
-like "with a way out" "$(cat "$T/err")" "fence-guard: protect none/x: No such file or directory; create it first*"
-says "deeper, its folder is closed instead" EROFS --protect a/b/none -- \
-	sh -c 'mkdir a/b/none 2>&1 | grep -q "Read-only" && echo EROFS'
-fence-guard exec --protect a/b/none -- sh -c 'echo up >ready; exec sleep 98761' &
-pid=$!
-await file ready
-kill -9 "$pid"
-wait "$pid" 2>/dev/null
-await none 98761
-rm ready
-is "nothing is left on the host, not after kill -9 either" "$(ls -A)" "$before"
-
 for name in "a b" "a${newline}b" 'a\b' '-rf' "$(printf 'caf\351')"; do
 	mkdir -p "./$name/in"
 	echo old >"./$name/in/file"

@@ -11,7 +11,7 @@ is "which is silent" "$(cat "$T/err")" ""
 exits "died of a signal: 128+n" 137 guard -- sh -c 'kill -9 $$'
 exits "also of its own doing" 143 guard -- sh -c 'kill $$'
 exits "not found" 127 guard -- /nonexistent/command
-like "by name" "$(cat "$T/err")" "fence-guard: find /nonexistent/command: No such file or directory"
+like "by name" "$(cat "$T/err")" "*fence-guard: find /nonexistent/command: No such file or directory"
 echo plain >plain
 exits "not executable" 126 guard -- ./plain
 chmod 755 plain
@@ -31,6 +31,7 @@ seen=$(record --deny /absent/secret -- sh -c 'exit 3')
 like "the start is recorded" "$seen" '*"schema":"fence-guard-status/v1"*"event":"exec"*'
 like "with its layers" "$seen" '*"layers":{"namespaces":"enforced","mounts":"enforced","capabilities":"enforced","seccomp":"enforced","landlock":"[a-z]*"}*'
 like "and what was denied and is not there" "$seen" '*"absentDenied":\["/absent/secret"\]*'
+like "what stood in for a protected path" "$(record --protect absent/x -- true)" '*"placeholders":\["'"$W"'/absent"\]*'
 like "and the end" "$seen" '*"event":"exit","code":3,*'
 for status in 0 1 2 3 4 5 6 7; do
 	record -- sh -c "exit $status"
@@ -64,7 +65,7 @@ faults() {
 	jq -r --slurpfile schema "$SRC/schemas/fence-guard-status-v1.json" -f "$SRC/tests/lib/schema.jq" "$1" 2>&1
 }
 {
-	record --deny /absent -- sh -c 'exit 3'
+	record --deny /absent --protect absent -- sh -c 'exit 3'
 	fence-guard exec --profile none --status-fd 5 -- sh -c 'kill -9 $$' 5>&1
 	record --profile none -- true
 	record --rw "/absent${newline}x" -- true

@@ -17,6 +17,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "guard/confine/placeholder.h"
 #include "guard/confine/plan.h"
 
 struct fixture {
@@ -228,7 +229,7 @@ static void the_new_proc_cannot_be_replaced(void **state)
 	assert_int_equal(build(f), -EINVAL);
 }
 
-static void absent_paths_are_noted_or_refused(void **state)
+static void absent_paths_are_noted_or_held_by_a_placeholder(void **state)
 {
 	struct fixture *f = *state;
 
@@ -239,12 +240,15 @@ static void absent_paths_are_noted_or_refused(void **state)
 	guard_plan_free(&f->plan);
 	rule(f, GUARD_PROTECT, "a/nope");
 	assert_int_equal(build(f), 0);
-	assert_kind(f, "/a", GUARD_OP_RO);
-	assert_int_equal(f->plan.read_only_parents.count, 1);
+	assert_kind(f, "/a/nope", GUARD_OP_RO);
+	assert_kind(f, "/a", GUARD_OP_PIN);
+	assert_int_equal(f->plan.placeholders.count, 1);
+	assert_int_equal(access("a/nope", F_OK), 0);
+	for (size_t i = 0; i < f->plan.lock_count; i++)
+		assert_int_equal(close(f->plan.locks[i]), 0);
 	guard_plan_free(&f->plan);
-	rule(f, GUARD_PROTECT, "nope");
-	assert_int_equal(build(f), -ENOENT);
-	guard_plan_free(&f->plan);
+	guard_placeholder_sweep();
+	assert_int_equal(access("a/nope", F_OK), -1);
 }
 
 static void a_second_name_is_refused_unless_allowed(void **state)
@@ -274,7 +278,7 @@ int main(void)
 		TEST(contradictions_are_errors_and_repetitions_are_not),
 		TEST(what_is_named_decides_over_the_working_directory),
 		TEST(the_new_proc_cannot_be_replaced),
-		TEST(absent_paths_are_noted_or_refused),
+		TEST(absent_paths_are_noted_or_held_by_a_placeholder),
 		TEST(a_second_name_is_refused_unless_allowed),
 	};
 
