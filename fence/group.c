@@ -154,7 +154,7 @@ int fence_group_fd(const struct fence_group *group)
 struct orphans {
 	struct fence_group *group;
 	const struct fence_spare *spare;
-	unsigned int left;
+	unsigned int left, taken;
 	pid_t pids[FENCE_GROUP_PIDS];
 };
 
@@ -174,6 +174,7 @@ static int take_orphan(pid_t pid, void *arg)
 		orphans->left++;
 		return 0;
 	}
+	orphans->taken++;
 	fence_group_account(shared, &usage);
 	shared->ended_count += shared->announced && pid != shared->init;
 	if (pid == shared->pid) {
@@ -218,20 +219,27 @@ static bool has_no_cgroup(struct fence_group_shared *shared)
 
 /* What the monitor owned has become ours. Our own children are listed completely,
  * since only we reap them; so an empty list, the spared ones left out, is as good
- * a proof as ECHILD, which other groups' monitors keep from coming. SIGCHLD may be
- * the caller's to read, so this looks again after a moment instead. */
+ * a proof as ECHILD, which other groups' monitors keep from coming. One in which all
+ * were dead is none: who lived when the list was made and died before its turn has left
+ * us children that are not in it. SIGCHLD may be the caller's to read, so this looks
+ * again after a moment instead. */
 static void end_orphans(struct fence_group *group, const struct fence_spare *spare)
 {
 	int64_t stop_at_ms = fence_now_ms() + ORPHAN_SURVIVE_MS;
 	struct orphans orphans = { .group = group, .spare = spare };
 
 	for (;;) {
-		orphans.left = 0;
+		orphans.left = orphans.taken = 0;
 		if (fence_tree_children(take_orphan, &orphans) < 0)
 			orphans.left = 1;
-		if ((orphans.left == 0 && has_no_cgroup(group->shared)) ||
-		    fence_now_ms() >= stop_at_ms)
+		if (orphans.left == 0 && orphans.taken == 0 && has_no_cgroup(group->shared))
 			break;
+		if (fence_now_ms() >= stop_at_ms) {
+			orphans.left = orphans.left > 0 ? orphans.left : 1;
+			break;
+		}
+		if (orphans.left == 0 && orphans.taken > 0)
+			continue;
 		note_kill(group);
 		if (group->shared->cgroup_path[0] != '\0')
 			(void)fence_cgroup_kill_path(group->shared->cgroup_path);
