@@ -108,7 +108,8 @@ int fence_cgroup_here(char *ret_path, size_t size_bytes, struct fence_err *err)
 		return 0;
 	(void)fence_fail_why(err, rc, "no hierarchy of version 2 that shows it is mounted here",
 			     "find our cgroup");
-	return fence_hint(err, "mount cgroup2, or use --contain subreaper");
+	(void)fence_hint(err, "mount cgroup2, or use --contain subreaper");
+	return rc;
 }
 
 /* --- a group's life --------------------------------------------------------------------- */
@@ -124,11 +125,13 @@ static int explain_mkdir(const char *path, int rc, struct fence_err *err)
 {
 	(void)fence_fail(err, rc, "make cgroup %s", path);
 	if (rc == -EACCES || rc == -EPERM)
-		return fence_hint(err, "have the group that we are in delegated to our user "
-				       "(systemd: Delegate=yes), or use --contain subreaper");
-	if (rc == -EROFS)
-		return fence_hint(err, "mount cgroup2 writable, or use --contain subreaper");
-	return fence_hint(err, "use --contain subreaper");
+		(void)fence_hint(err, "have the group that we are in delegated to our user "
+				      "(systemd: Delegate=yes), or use --contain subreaper");
+	else if (rc == -EROFS)
+		(void)fence_hint(err, "mount cgroup2 writable, or use --contain subreaper");
+	else
+		(void)fence_hint(err, "use --contain subreaper");
+	return rc;
 }
 
 /* What the kernel will ask when a process of ours is to be born in it. */
@@ -143,7 +146,8 @@ static int check_birth(int dir_fd, const char *path, struct fence_err *err)
 		return 0;
 	(void)fence_fail_why(err, -EOPNOTSUPP, "the group that we are in is for threads alone",
 			     "use cgroup %s", path);
-	return fence_hint(err, "use --contain subreaper");
+	(void)fence_hint(err, "use --contain subreaper");
+	return -EOPNOTSUPP;
 }
 
 int fence_cgroup_make(const char *path, struct fence_cgroup *ret, struct fence_err *err)

@@ -27,7 +27,7 @@ void fence_contain_init(struct fence_containment *contain, struct fence_group_sh
 
 /* --- why not -------------------------------------------------------------------------- */
 
-static bool sysctl_is(const char *path, char value)
+static bool sysctl_is(const char *path, int value)
 {
 	char text[32];
 
@@ -36,27 +36,26 @@ static bool sysctl_is(const char *path, char value)
 }
 
 static const struct {
-	int code;
+	int code, value;
 	const char *path; /* of a switch, which when it has this value is the reason */
-	char value;
 	const char *why;
 	const char *hint;
 } reasons[] = {
-	{ -ENOSPC, "/proc/sys/user/max_user_namespaces", '0', "user.max_user_namespaces is 0",
+	{ -ENOSPC, '0', "/proc/sys/user/max_user_namespaces", "user.max_user_namespaces is 0",
 	  "raise it with sysctl(8), or use --contain cgroup or subreaper" },
-	{ -ENOSPC, "/proc/sys/user/max_pid_namespaces", '0', "user.max_pid_namespaces is 0",
+	{ -ENOSPC, '0', "/proc/sys/user/max_pid_namespaces", "user.max_pid_namespaces is 0",
 	  "raise it with sysctl(8), or use --contain cgroup or subreaper" },
-	{ -ENOSPC, NULL, 0, "there are as many namespaces as are allowed (user.max_*_namespaces)",
+	{ -ENOSPC, 0, NULL, "there are as many namespaces as are allowed (user.max_*_namespaces)",
 	  "raise that with sysctl(8), or use --contain cgroup or subreaper" },
-	{ -EPERM, "/proc/sys/kernel/unprivileged_userns_clone", '0',
+	{ -EPERM, '0', "/proc/sys/kernel/unprivileged_userns_clone",
 	  "kernel.unprivileged_userns_clone is 0",
 	  "set it with sysctl(8), or use --contain cgroup or subreaper" },
-	{ -EPERM, "/proc/sys/kernel/apparmor_restrict_unprivileged_userns", '1',
+	{ -EPERM, '1', "/proc/sys/kernel/apparmor_restrict_unprivileged_userns",
 	  "AppArmor restricts user namespaces (kernel.apparmor_restrict_unprivileged_userns)",
 	  "give fence-run a profile that allows userns, or use --contain cgroup or subreaper" },
-	{ -EPERM, NULL, 0, "a chroot, a system call filter or a security module forbids it",
+	{ -EPERM, 0, NULL, "a chroot, a system call filter or a security module forbids it",
 	  "run outside of that, or use --contain cgroup or subreaper" },
-	{ -EINVAL, NULL, 0, "this kernel has no user and pid namespaces",
+	{ -EINVAL, 0, NULL, "this kernel has no user and pid namespaces",
 	  "use --contain cgroup or subreaper" },
 };
 

@@ -18,6 +18,15 @@ refused() { # NAME PATTERN COMMAND...
 	ok "$name: it is as its schema says" check "$T/r"
 }
 
+# What must have held a command that said which cgroup it is in, when it was no pid
+# namespace.
+in_force() {
+	case $(cat "$T/out") in
+	*/fence.[0-9]*) echo cgroup ;;
+	*) echo subreaper ;;
+	esac
+}
+
 if can user pidns 2>/dev/null; then
 	# A user namespace in which we are 65534, or root, with everything we need to change
 	# the limit; then without, and within it.
@@ -34,8 +43,9 @@ if can user pidns 2>/dev/null; then
 			"fence-run: make a pid namespace: user.max_user_namespaces is 0; raise it *" \
 			limited 65534 max_user_namespaces $powerless fence-run --contain pidns
 		exits "best goes on with what works" 0 \
-			limited 65534 max_user_namespaces $powerless fence-run --contain best --result "$T/r" -- true
-		unlike "and says which" "$(jq -r .contain "$T/r")" pidns
+			limited 65534 max_user_namespaces $powerless fence-run --contain best --result "$T/r" -- \
+			grep '^0::' /proc/self/cgroup
+		is "and says which" "$(jq -r .contain "$T/r")" "$(in_force)"
 		exits "an attempt is not started either" 125 \
 			limited 65534 max_user_namespaces $powerless fence-supervisor --create \
 			--attempt a --marker "$T/m.json" --contain pidns -- touch "$T/ran"
@@ -57,8 +67,9 @@ if can user pidns 2>/dev/null; then
 	refused "a covered /proc" \
 		"fence-run: mount a /proc of the command's own: parts of ours are covered*; uncover /proc *" \
 		covered fence-run --contain pidns
-	exits "best goes on there too" 0 covered fence-run --contain best --result "$T/r" -- true
-	unlike "with another" "$(jq -r .contain "$T/r")" pidns
+	exits "best goes on there too" 0 covered fence-run --contain best --result "$T/r" -- \
+		grep '^0::' /proc/self/cgroup
+	is "with another" "$(jq -r .contain "$T/r")" "$(in_force)"
 	is "where all work, best is pidns" "$(fence-run --contain best --result "$T/r" -- true && jq -r .contain "$T/r")" pidns
 else
 	lacks "a pid namespace that is impossible" "user namespaces"
