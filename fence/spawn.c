@@ -246,6 +246,17 @@ static pid_t clone_onto_new_stack(struct birth *birth, int *ret_pidfd)
 	return pid;
 }
 
+/* Where nobody wants a pidfd and there is no gate: the parent's own stack, below what is in
+ * use of it, is deep enough for what is left to do. */
+static pid_t clone_onto_own_stack(struct birth *birth)
+{
+	pid_t pid = vfork();
+
+	if (pid == 0)
+		_exit(child_main(birth));
+	return pid < 0 ? -errno : pid;
+}
+
 /* Only clone3(2) can name a cgroup, and the C libraries have no function for it that
  * gives the child a stack of its own: so the child gets a copy of our memory, as from
  * fork(2), and the outcome a page that both have. Moving a child that was born here
@@ -279,7 +290,9 @@ int fence_spawn_exec(const struct fence_spawn_plan *plan, pid_t *ret_pid, int *r
 	 * what it is asked for. */
 	if (pid == -ENOSYS) {
 		birth.joins = plan->cgroup_fd > 0;
-		pid = clone_onto_new_stack(&birth, ret_pidfd == NULL ? NULL : &pidfd);
+		pid = ret_pidfd == NULL && plan->gate == NULL
+			      ? clone_onto_own_stack(&birth)
+			      : clone_onto_new_stack(&birth, ret_pidfd == NULL ? NULL : &pidfd);
 	}
 	if (pid < 0) {
 		*ret_step = FENCE_SPAWN_STEP_FORK;

@@ -71,17 +71,33 @@ static bool read_all(int fd, struct guard_glance *ret)
 	}
 }
 
-void guard_glance(const char *folder, struct guard_glance *ret)
+static int open_folder(const char *folder)
 {
-	int fd = fence_openat2(AT_FDCWD, folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC, 0,
-			       RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS);
+	return fence_openat2(AT_FDCWD, folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC, 0,
+			     RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS);
+}
+
+static void list(int fd, struct guard_glance *ret)
+{
 	const char *name;
 	size_t at = 0;
 
 	ret->length = 0;
-	ret->is_whole = fd >= 0 && lists_all(fd) && read_all(fd, ret);
+	ret->is_whole = fd >= 0 && read_all(fd, ret);
 	while (ret->is_whole && (name = next_name(ret, &at)) != NULL)
 		ret->is_whole = is_ascii(name);
+}
+
+void guard_glance(const char *folder, struct guard_glance *ret)
+{
+	int fd = open_folder(folder);
+
+	list(fd >= 0 && lists_all(fd) ? fd : -1, ret);
+}
+
+void guard_glance_system(const char *folder, struct guard_glance *ret)
+{
+	list(open_folder(folder), ret);
 }
 
 bool guard_glance_lacks(const struct guard_glance *glance, const char *path)

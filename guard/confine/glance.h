@@ -19,6 +19,9 @@ struct guard_glance {
  * leads to. Its descriptor stays open, as those of all steps do (steps.h). */
 void guard_glance(const char *folder, struct guard_glance *ret);
 
+/* The same without asking for the file system: for a folder that is the system's own. */
+void guard_glance_system(const char *folder, struct guard_glance *ret);
+
 /* Surely, `path` (relative to the folder) does not exist. Names are compared without
  * regard to case, since the folder may be one that has none (ext4's casefold). */
 bool guard_glance_lacks(const struct guard_glance *glance, const char *path);

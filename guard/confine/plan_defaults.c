@@ -382,7 +382,7 @@ int guard_plan_add_defaults(struct guard_plan *plan, struct fence_err *err)
 		rc = all_homes(plan, err);
 	if (rc == 0)
 		rc = mask_list(plan, "/", guard_masked, NULL, err);
-	guard_glance("/run", &run);
+	guard_glance_system("/run", &run);
 	if (rc == 0)
 		rc = mask_list(plan, "/run", guard_masked_in_run, &run, err);
 	return rc < 0 ? rc : runtime_defaults(plan, !guard_glance_lacks(&run, "user"), err);
