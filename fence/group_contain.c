@@ -1,6 +1,7 @@
 /* The containment ladder: what holds a command beyond the two subreapers. */
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,6 +15,9 @@
 #include "fence/own.h"
 #include "fence/reap.h"
 #include "fence/sys.h"
+
+#define LEAVE_MS      1000
+#define LEAVE_LOOK_MS 5
 
 void fence_contain_init(struct fence_containment *contain, struct fence_group_shared *shared)
 {
@@ -346,12 +350,25 @@ bool fence_contain_is_empty(const struct fence_containment *contain)
 	return contain->cgroup.events_fd < 0 || fence_cgroup_populated(&contain->cgroup) != 1;
 }
 
+/* Who was reaped has left the group, but kernels differ in whether that is so at once. */
+static void remove_cgroup(const struct fence_containment *contain)
+{
+	struct pollfd event = { .fd = contain->cgroup.events_fd, .events = POLLPRI };
+	int64_t stop_at_ms = fence_now_ms() + LEAVE_MS;
+
+	while (fence_cgroup_remove(contain->shared->cgroup_path) == -EBUSY &&
+	       contain->shared->result.survivor_count == 0 && fence_now_ms() < stop_at_ms) {
+		(void)fence_cgroup_populated(&contain->cgroup);
+		(void)poll(&event, 1, LEAVE_LOOK_MS);
+	}
+}
+
 void fence_contain_leave(struct fence_containment *contain)
 {
 	if (contain->cgroup.dir_fd >= 0) {
 		read_memory(contain);
+		remove_cgroup(contain);
 		fence_cgroup_close(&contain->cgroup);
-		(void)fence_cgroup_remove(contain->shared->cgroup_path);
 	}
 	fence_close_fd(&contain->init_fd);
 }

@@ -34,7 +34,8 @@ like "and what was left is said" "$(cat "$T/.ok")" "*left: *"
 
 # The record of a run whose monitor was killed.
 monitor_of() {
-	xargs -n 1 <"/proc/$1/task/$1/children" | head -n 1
+	read -r first rest <"/proc/$1/task/$1/children"
+	echo "$first"
 }
 for kind in pidns cgroup; do
 	who=$([ $ROOT = yes ] && echo root || echo user)
