@@ -536,7 +536,7 @@ static int child_died(void *arg, uint32_t events)
 	(void)events;
 	(void)fence_read_some(m->signal_watch.fd, &info, sizeof(info));
 	reap_dead(m);
-	if (!m->facts->own_group && !m->leader_gone)
+	if (!m->facts->own_group)
 		follow_leader(m);
 	/* Whoever died may have left us a child that has not had its KILL. */
 	if (m->phase == KILLING && !m->empty)
@@ -774,10 +774,13 @@ static bool is_running_elsewhere(const struct fence_proc_stat *proc, const void 
 	return is_running(proc, m) && proc->group != m->launcher_group && proc->pid != m->leader;
 }
 
-static bool is_stopped(const struct fence_proc_stat *proc, const void *arg)
+/* One that does not look stopped may be about to, on a busy machine: it gets the CONT as
+ * well, which takes that from it. The command itself was seen to stop. */
+static bool is_to_continue(const struct fence_proc_stat *proc, const void *arg)
 {
-	(void)arg;
-	return proc->state == 'T';
+	const struct monitor *m = arg;
+
+	return is_alive(proc, m) && (proc->pid != m->leader || proc->state == 'T');
 }
 
 static void stop_or_continue_each(struct monitor *m, int sig)
@@ -788,7 +791,7 @@ static void stop_or_continue_each(struct monitor *m, int sig)
 	if (sig != SIGCONT)
 		(void)signal_tree(m, stop_only, 1, is_running);
 	else
-		(void)signal_tree(m, cont_only, 1, is_stopped);
+		(void)signal_tree(m, cont_only, 1, is_to_continue);
 	if (sig == SIGCONT && m->paused)
 		resume_timers(m);
 }
@@ -872,7 +875,13 @@ static void follow_leader(struct monitor *m)
 {
 	int sig;
 
-	while (fence_reap_job(m->leader, &sig) == 1) {
+	/* Continued, and gone before we looked: nobody else wakes the launcher. */
+	if (m->leader_gone && m->leader_stopped) {
+		m->leader_stopped = false;
+		continue_launcher(m);
+		set_timer(m, TIMER_WAKE, WAKE_LOOK_MS);
+	}
+	while (!m->leader_gone && fence_reap_job(m->leader, &sig) == 1) {
 		if (sig == SIGCONT)
 			leader_was_continued(m);
 		else

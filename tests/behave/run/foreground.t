@@ -61,11 +61,13 @@ job expect again type '\n' -- \
 	"fence-run --foreground -- sh -c 'kill -TSTP 0; echo on; exit 4'
 	echo again; read -r line; fg >/dev/null; echo ended \$?"
 like "one that stops its group stops us, once" "$(tr -d '\r' <"$T/shown" | tail -n 2 | xargs)" "on ended 4"
-# Continued by itself, it takes us along.
+# Continued by itself, it takes us along. (It forks nothing meanwhile: a shell in vfork(2) whose
+# child has stopped cannot stop itself.)
+mkfifo "$T/fifo"
 rm -f "$T/pid" "$T/r"
 job file "$T/pid" type '\x1a' expect continued -- \
-	"fence-run --foreground --result $T/r -- sh -c 'echo \$\$ >$T/pid; until [ -e $T/go ]; do await -t 1 file $T/go; done; exit 5'
-	kill -CONT \$(cat $T/pid); echo go >$T/go; await file $T/r; echo continued"
+	"fence-run --foreground --result $T/r -- sh -c 'echo \$\$ >$T/pid; read -r go <$T/fifo; exit 5'
+	kill -CONT \$(cat $T/pid); echo go >$T/fifo; await file $T/r; echo continued"
 is "a command that is continued alone takes us along" "$(jq .exitStatus "$T/r")" 5
 
 # In the background: as without us, and as it is.
