@@ -87,7 +87,7 @@ say = $(if $(V)$(SILENT),@:,@printf '  %-7s %s\n' $(1) $(2))
 # A program's main file has the program's name with underscores; every other .c of
 # a folder goes into that folder's archive, from which a program takes what it uses.
 PROGRAM_MAINS := fence/fence_marker.c supervisor/fence_run.c \
-	supervisor/fence_supervisor.c guard/fence_guard.c \
+	supervisor/fence_supervisor.c guard/fence_guard.c guard/fence_policy.c \
 	guard/fence_chromium.c gate/fence_gate.c
 PROGRAM_MAINS := $(wildcard $(PROGRAM_MAINS))
 program_name = $(subst _,-,$(basename $(notdir $(1))))
@@ -101,13 +101,14 @@ MARKER_SRC := $(call sources,fence/cli)
 CONF_SRC  := $(call sources,fence/conf)
 SUPERVISOR_SRC := $(call sources,supervisor)
 GUARD_SRC := $(call sources,guard guard/policy guard/confine)
+READER_SRC := $(call sources,guard/reader)
 BROWSER_SRC := $(call sources,guard/browser)
 GATE_SRC  := $(call sources,gate gate/report)
 
 LIBFENCE     := $(BUILD)/lib/libfence.a
 LIBFENCECONF := $(BUILD)/lib/libfenceconf.a
 ARCHIVES := $(LIBFENCE) $(LIBFENCECONF) $(BUILD)/lib/marker.a $(BUILD)/lib/supervisor.a $(BUILD)/lib/guard.a \
-	$(BUILD)/lib/browser.a $(BUILD)/lib/gate.a
+	$(BUILD)/lib/reader.a $(BUILD)/lib/browser.a $(BUILD)/lib/gate.a
 
 # The C library of the small static programs. glibc's start-up asks the processor
 # about itself dozens of times (cpuid), and in a virtual machine each question traps to
@@ -151,6 +152,7 @@ $(LIBFENCECONF): $(call objects,$(CONF_SRC))
 $(BUILD)/lib/marker.a: $(call objects,$(MARKER_SRC))
 $(BUILD)/lib/supervisor.a: $(call objects,$(SUPERVISOR_SRC))
 $(BUILD)/lib/guard.a: $(call objects,$(GUARD_SRC))
+$(BUILD)/lib/reader.a: $(call objects,$(READER_SRC))
 $(BUILD)/lib/browser.a: $(call objects,$(BROWSER_SRC))
 $(BUILD)/lib/gate.a: $(call objects,$(GATE_SRC))
 ifeq ($(LIBC),musl)
@@ -206,11 +208,24 @@ $(BUILD)/gen/make_filters: guard/policy/gen/make_filters.c guard/policy/calls.h
 $(FILTERS): $(BUILD)/gen/make_filters
 	$(call say,GEN,$@)
 	$(Q)$< >$@
+CALL_NAMES := $(BUILD)/gen/guard_call_names.h
+$(BUILD)/gen/make_calls: guard/policy/gen/make_calls.c guard/policy/calls.h
+	$(call say,CC,$<)
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(CPPFLAGS_ALL) -std=gnu11 -O1 $(WARN) -o $@ $< $(SECCOMP_LIBS)
+$(CALL_NAMES): $(BUILD)/gen/make_calls
+	$(call say,GEN,$@)
+	$(Q)$< >$@
+$(sort $(BUILD)/obj/guard/policy/callnames.o $(SLIM)/obj/guard/policy/callnames.o): $(CALL_NAMES)
 $(sort $(BUILD)/obj/guard/confine/filter.o $(SLIM)/obj/guard/confine/filter.o) \
 $(BUILD)/obj/tests/unit/guard/policy/filter_test.o: $(FILTERS)
 
 $(BUILD)/bin/fence-guard: $(SLIM)/obj/guard/fence_guard.o $(SLIM)/lib/guard.a $(SLIM)/lib/libfence.a
 	$(call slim_link,$^)
+# What reads YAML is a program of its own, so that exec starts as fast as without.
+$(BUILD)/bin/fence-policy: $(BUILD)/obj/guard/fence_policy.o $(BUILD)/lib/reader.a \
+		$(BUILD)/lib/guard.a $(LIBFENCECONF) $(LIBFENCE)
+	$(call link,$^,$(STATIC),$(YAML_LIBS))
 $(BUILD)/bin/fence-chromium: $(SLIM)/obj/guard/fence_chromium.o $(SLIM)/lib/browser.a \
 		$(SLIM)/lib/libfence.a
 	$(call slim_link,$^)
@@ -230,7 +245,7 @@ HELPER_SRC := $(wildcard tests/lib/*.c)
 HELPER_BIN := $(patsubst tests/lib/%.c,$(BUILD)/test/%,$(HELPER_SRC))
 
 $(BUILD)/unit/%: $(BUILD)/obj/tests/unit/%.o $(ARCHIVES)
-	$(call link,$< $(BUILD)/lib/gate.a $(BUILD)/lib/guard.a $(BUILD)/lib/browser.a $(BUILD)/lib/supervisor.a $(BUILD)/lib/marker.a $(LIBFENCECONF) $(LIBFENCE),$(DYNAMIC),$(CMOCKA_LIBS) $(YAML_LIBS) $(CJSON_LIBS))
+	$(call link,$< $(BUILD)/lib/gate.a $(BUILD)/lib/reader.a $(BUILD)/lib/guard.a $(BUILD)/lib/browser.a $(BUILD)/lib/supervisor.a $(BUILD)/lib/marker.a $(LIBFENCECONF) $(LIBFENCE),$(DYNAMIC),$(CMOCKA_LIBS) $(YAML_LIBS) $(CJSON_LIBS))
 $(BUILD)/test/%: $(BUILD)/obj/tests/lib/%.o $(LIBFENCE)
 	$(call link,$^,$(DYNAMIC),)
 
@@ -269,7 +284,7 @@ fuzz:
 .PHONY: fuzz-programs
 fuzz-programs: $(addprefix $(BUILD)/fuzz/,$(FUZZ))
 $(BUILD)/fuzz/%: $(BUILD)/obj/tests/fuzz/%_fuzz.o $(ARCHIVES)
-	$(call link,$< $(BUILD)/lib/gate.a $(BUILD)/lib/guard.a $(BUILD)/lib/browser.a $(BUILD)/lib/supervisor.a $(LIBFENCECONF) $(LIBFENCE),$(DYNAMIC) -fsanitize=fuzzer,$(YAML_LIBS) $(CJSON_LIBS))
+	$(call link,$< $(BUILD)/lib/gate.a $(BUILD)/lib/reader.a $(BUILD)/lib/guard.a $(BUILD)/lib/browser.a $(BUILD)/lib/supervisor.a $(LIBFENCECONF) $(LIBFENCE),$(DYNAMIC) -fsanitize=fuzzer,$(YAML_LIBS) $(CJSON_LIBS))
 
 # --- house -----------------------------------------------------------------------
 # Completions are what the programs themselves say.

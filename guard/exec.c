@@ -9,10 +9,12 @@
 
 #include "guard/confine/launch.h"
 #include "guard/confine/record.h"
+#include "guard/policy/load.h"
 #include "guard/policy/policy.h"
 
 struct conf {
 	struct guard_policy policy;
+	const char *file; /* of --policy */
 	const char *profile;
 	int net; /* -1: as the profile has it */
 	bool allow_userns;
@@ -20,6 +22,13 @@ struct conf {
 };
 
 /* --- one function a row ----------------------------------------------------------------- */
+
+static int set_policy(void *conf, const char *value, struct fence_err *err)
+{
+	(void)err;
+	((struct conf *)conf)->file = value;
+	return 0;
+}
 
 static int set_profile(void *conf, const char *value, struct fence_err *err)
 {
@@ -149,8 +158,9 @@ static int set_status_fd(void *conf, const char *value, struct fence_err *err)
 }
 
 static const struct fence_opt options[] = {
-	{ 0, "profile", "NAME", "what is confined when nothing else is said (gate)", set_profile,
-	  "gate|chromium|none" },
+	{ 0, "policy", "FILE", "read the profile, and more, from a policy file", set_policy, NULL },
+	{ 0, "profile", "NAME", "gate (unless said), chromium, evaluator, none, or the file's",
+	  set_profile, NULL },
 	{ 0, "rw", "PATH", "may be read and written", add_rw, NULL },
 	{ 0, "ro", "PATH", "may be read; shows what would be hidden", add_ro, NULL },
 	{ 0, "tmpfs", "PATH", "an empty folder in memory", add_tmpfs, NULL },
@@ -192,8 +202,12 @@ const struct fence_cli guard_exec_cli = {
 
 static int settle_policy(struct conf *conf, struct fence_err *err)
 {
-	int rc = guard_policy_set_profile(&conf->policy, conf->profile, err);
+	int rc = conf->file != NULL
+			 ? guard_policy_load(&conf->policy, conf->file, conf->profile, err)
+			 : guard_policy_set_profile(&conf->policy, conf->profile, err);
 
+	if (rc == 0)
+		rc = guard_policy_settle(&conf->policy, err);
 	if (rc < 0)
 		return rc;
 	if (conf->net >= 0)

@@ -46,7 +46,11 @@ static int bring_lo_up(struct guard_confine *confine, struct fence_err *err)
 
 static int look_up(struct guard_confine *confine, struct fence_err *err)
 {
-	return guard_plan_build(&confine->plan, confine->policy, err);
+	int rc = guard_plan_build(&confine->plan, confine->policy, err);
+
+	if (rc < 0)
+		guard_policy_place(confine->policy, confine->plan.current, err);
+	return rc;
 }
 
 /* What an errno of the mount calls mostly means. */

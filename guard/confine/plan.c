@@ -68,6 +68,7 @@ int guard_plan_add(struct guard_plan *plan, enum guard_op_kind kind, bool named,
 		.kind = kind,
 		.named = named,
 		.shut = kind == GUARD_OP_MASK,
+		.origin = plan->current,
 		.length = strlen(object->path),
 		.object_fd = -1,
 		.st = object->st,
@@ -217,8 +218,9 @@ static int share_placeholder(struct guard_plan *plan, const struct guard_object 
 static int protect_found(struct guard_plan *plan, struct guard_object *object, bool named,
 			 struct fence_err *err)
 {
-	int rc = guard_placeholder_looks_like(&object->st) ? share_placeholder(plan, object, err)
-							   : 0;
+	int rc = !plan->look_only && guard_placeholder_looks_like(&object->st)
+			 ? share_placeholder(plan, object, err)
+			 : 0;
 
 	if (rc == 0)
 		return protect_object(plan, object, named, err);
@@ -238,7 +240,7 @@ static int protect_missing(struct guard_plan *plan, const char *path, struct gua
 	if (guard_placeholder_looks_like(&nearest->st))
 		return protect_found(plan, nearest, true, err);
 	folder_fd = fence_take_fd(&nearest->fd);
-	if (!is_writable(plan, nearest->path))
+	if (plan->look_only || !is_writable(plan, nearest->path))
 		return 0;
 	if (nearest->missing[0] == '\0')
 		return fence_fail_why(err, -ENOENT,
@@ -479,7 +481,9 @@ static int add_structure(struct guard_plan *plan, struct guard_object *cwd, stru
 	/* Never all of it by accident, nor the machine itself. */
 	if (strcmp(plan->cwd, "/") == 0 || guard_path_within(plan->cwd, "/sys"))
 		return 0;
-	return guard_plan_add(plan, GUARD_OP_RW, false, cwd, err);
+	return guard_plan_add(plan,
+			      plan->policy->profile->read_only_cwd ? GUARD_OP_RO : GUARD_OP_RW,
+			      false, cwd, err);
 }
 
 static int find_cwd(struct guard_plan *plan, struct guard_object *ret, struct fence_err *err)

@@ -33,11 +33,12 @@ enum guard_op_kind {
 
 struct guard_op {
 	enum guard_op_kind kind;
-	bool named;    /* by an option; else by a default, which yields */
-	bool shut;     /* a mask or a protection: a second name of the file evades it */
-	char *path;    /* link-free; the plan's to free (guard_plan_drop) */
-	size_t length; /* of it, in bytes */
-	int object_fd; /* O_PATH, as it was before any change */
+	bool named;	    /* by an option; else by a default, which yields */
+	bool shut;	    /* a mask or a protection: a second name of the file evades it */
+	const char *origin; /* the rule's own path; NULL: nobody named it */
+	char *path;	    /* link-free; the plan's to free (guard_plan_drop) */
+	size_t length;	    /* of it, in bytes */
+	int object_fd;	    /* O_PATH, as it was before any change */
 	struct stat st;
 	int tree_fd; /* the mount that goes there, once there is one; -1 */
 	int parent;  /* the nearest operation above this one, or -1 */
@@ -46,6 +47,7 @@ struct guard_op {
 
 struct guard_plan {
 	const struct guard_policy *policy;
+	bool look_only; /* nothing is made on the host; explain's, set before */
 	char cwd[4096]; /* link-free */
 	struct stat cwd_st;
 	const char *home;     /* of the command; NULL: none known */

@@ -112,6 +112,10 @@ int guard_record_exec(int fd, const struct guard_confine *confine,
 	fence_jsonw_int(&w, "pid", record->pid);
 	fence_jsonw_int(&w, "initPid", record->init_pid);
 	fence_jsonw_string(&w, "profile", policy->profile->name);
+	if (policy->file != NULL) {
+		fence_jsonw_string(&w, "policyFile", policy->file_path);
+		fence_jsonw_string(&w, "policyProfile", policy->profile_name);
+	}
 	put_layers(&w, confine, record);
 	put_namespaces(&w, guard_confine_namespaces(confine));
 	fence_jsonw_string(&w, "network", policy->net == GUARD_NET_NONE ? "none" : "host");

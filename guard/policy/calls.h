@@ -96,4 +96,9 @@ static const struct guard_call guard_calls[] = {
 	{ "process_vm_writev", EPERM, false },
 };
 
+/* Whose arguments decide; the generator has a judge for each. */
+static const char *const guard_judged_calls[] = {
+	"ioctl", "clone", "unshare", "socket", "socketpair", "personality",
+};
+
 #endif

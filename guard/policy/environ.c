@@ -37,7 +37,7 @@ static bool wants(const struct guard_policy *policy, const char *entry)
 
 	if (rule != NULL)
 		return !rule->unset && rule->value == NULL;
-	return policy->env_all || is_passed(entry);
+	return policy->env_all || (!policy->env_keep_only && is_passed(entry));
 }
 
 /* A rule that sets a value, and is the last word about its variable. */

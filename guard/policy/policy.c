@@ -1,9 +1,12 @@
 #include "guard/policy/policy.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
+
+#include "fence/opts.h"
 
 const char *guard_access_word(enum guard_access access)
 {
@@ -18,6 +21,8 @@ const char *guard_access_word(enum guard_access access)
 void guard_policy_init(struct guard_policy *policy)
 {
 	*policy = (struct guard_policy){ .status_fd = -1 };
+	for (size_t i = 0; i < GUARD_LIMIT_COUNT; i++)
+		policy->limits[i] = GUARD_UNLIMITED;
 	(void)guard_policy_set_profile(policy, "gate", NULL);
 }
 
@@ -25,8 +30,21 @@ void guard_policy_free(struct guard_policy *policy)
 {
 	free(policy->rules);
 	free(policy->env);
-	policy->rules = NULL;
-	policy->env = NULL;
+	for (size_t i = 0; i < policy->command_count; i++)
+		free(policy->commands[i].words);
+	free(policy->commands);
+	free(policy->net_lines);
+	free(policy->bytes);
+	*policy = (struct guard_policy){ .status_fd = -1 };
+}
+
+/* Room for one more, twice as much each time that it is used up: a file may bring
+ * thousands. */
+static void *make_room(void *items, size_t count, size_t size_bytes)
+{
+	if (count > 0 && (count & (count - 1)) != 0)
+		return items;
+	return reallocarray(items, count == 0 ? 1 : 2 * count, size_bytes);
 }
 
 int guard_policy_add_rule(struct guard_policy *policy, enum guard_access access, const char *path,
@@ -37,7 +55,7 @@ int guard_policy_add_rule(struct guard_policy *policy, enum guard_access access,
 	if (path[0] == '\0')
 		return fence_fail_why(err, -EINVAL, "empty path", "--%s",
 				      guard_access_word(access));
-	more = reallocarray(policy->rules, policy->rule_count + 1, sizeof(*more));
+	more = make_room(policy->rules, policy->rule_count, sizeof(*more));
 	if (more == NULL)
 		return fence_fail(err, -ENOMEM, "keep the rule for %s", path);
 	policy->rules = more;
@@ -53,7 +71,7 @@ int guard_policy_add_env(struct guard_policy *policy, const char *text, bool uns
 
 	if (length == 0 || (unset && text[length] == '='))
 		return fence_fail_why(err, -EINVAL, "not the name of a variable", "%s", text);
-	more = reallocarray(policy->env, policy->env_count + 1, sizeof(*more));
+	more = make_room(policy->env, policy->env_count, sizeof(*more));
 	if (more == NULL)
 		return fence_fail(err, -ENOMEM, "keep the variable %s", text);
 	policy->env = more;
@@ -83,12 +101,25 @@ int guard_policy_keep_fd(struct guard_policy *policy, int fd, struct fence_err *
 	return 0;
 }
 
+static int refuse_profile(const char *name, struct fence_err *err)
+{
+	const char *names[GUARD_PROFILES_MAX];
+	const char *nearest = fence_nearest(name, names, guard_profile_names(names));
+
+	fence_fail_why(err, -EINVAL, "no such profile", "%s", name);
+	if (nearest != NULL)
+		(void)fence_hint(err, "did you mean \"%s\"", nearest);
+	else
+		(void)fence_hint(err, "a profile of your own is in a file: --policy FILE");
+	return -EINVAL;
+}
+
 int guard_policy_set_profile(struct guard_policy *policy, const char *name, struct fence_err *err)
 {
 	const struct guard_profile *profile = guard_profile_find(name);
 
 	if (profile == NULL)
-		return fence_fail_why(err, -EINVAL, "no such profile", "%s", name);
+		return refuse_profile(name, err);
 	policy->profile = profile;
 	policy->net = profile->net;
 	policy->allow_userns = profile->allow_userns;
@@ -96,12 +127,21 @@ int guard_policy_set_profile(struct guard_policy *policy, const char *name, stru
 	return 0;
 }
 
-int guard_policy_check(const struct guard_policy *policy, struct fence_err *err)
+int guard_policy_settle(struct guard_policy *policy, struct fence_err *err)
+{
+	if (!policy->profile->read_only_cwd)
+		return 0;
+	for (size_t i = 0; i < policy->env_count; i++)
+		if (policy->env[i].name_length == 6 &&
+		    memcmp(policy->env[i].name, "TMPDIR", 6) == 0)
+			return 0;
+	return guard_policy_add_env(policy, "TMPDIR=/tmp", false, err);
+}
+
+static int check_unconfined(const struct guard_policy *policy, struct fence_err *err)
 {
 	const char *option = NULL;
 
-	if (policy->profile->confine)
-		return 0;
 	/* Its command keeps what it needs to undo a mount: a rule would be a promise
 	 * that nobody keeps. */
 	if (policy->rule_count > 0)
@@ -117,7 +157,79 @@ int guard_policy_check(const struct guard_policy *policy, struct fence_err *err)
 	fence_fail_why(err, -EINVAL, "profile none confines neither files nor system calls", "--%s",
 		       option);
 	(void)fence_hint(err, "use --profile gate");
+	if (policy->rule_count > 0)
+		guard_policy_place(policy, policy->rules[0].path, err);
 	return -EINVAL;
+}
+
+/* What the file asks for and nobody here does. Silence would be a promise. */
+static int refuse_unbuilt(const struct guard_policy *policy, struct guard_place place,
+			  const char *what, const char *hint, struct fence_err *err)
+{
+	if (place.line > 0)
+		fence_fail_why(err, -EOPNOTSUPP, "this version of exec does not enforce it",
+			       "%s:%u:%u: %s", policy->file, place.line, place.column, what);
+	else
+		fence_fail_why(err, -EOPNOTSUPP, "this version of exec does not enforce it", "%s",
+			       what);
+	(void)fence_hint(err, "%s", hint);
+	return -EOPNOTSUPP;
+}
+
+static int check_limits(const struct guard_policy *policy, struct fence_err *err)
+{
+	for (size_t i = 0; i < GUARD_LIMIT_COUNT; i++) {
+		char what[48];
+
+		if (policy->limits[i] == GUARD_UNLIMITED)
+			continue;
+		(void)snprintf(what, sizeof(what), "limit \"%s\"",
+			       guard_limit_word((enum guard_limit)i));
+		return refuse_unbuilt(policy, policy->limit_places[i], what,
+				      "leave it out, and limit with fence-run or ulimit", err);
+	}
+	return 0;
+}
+
+int guard_policy_check(const struct guard_policy *policy, struct fence_err *err)
+{
+	int rc = policy->profile->confine ? 0 : check_unconfined(policy, err);
+
+	if (rc < 0)
+		return rc;
+	if (policy->net == GUARD_NET_RULES)
+		return refuse_unbuilt(policy, policy->net_place, "network mode \"rules\"",
+				      "use mode none, or --net none", err);
+	/* In mode none nothing is reached, whatever a list says. */
+	if (policy->net == GUARD_NET_HOST && policy->net_line_count > 0)
+		return refuse_unbuilt(policy, policy->net_lines[0].place,
+				      "a list of connections on the host's network",
+				      "use mode none, or leave the lists out", err);
+	if (policy->seccomp == GUARD_SECCOMP_STRICT)
+		return refuse_unbuilt(policy, policy->seccomp_place, "seccomp \"strict\"",
+				      "use default", err);
+	return check_limits(policy, err);
+}
+
+void guard_policy_place(const struct guard_policy *policy, const char *path, struct fence_err *err)
+{
+	char what[sizeof(err->what)];
+
+	if (err == NULL || path == NULL)
+		return;
+	for (size_t i = 0; i < policy->rule_count; i++) {
+		const struct guard_rule *rule = &policy->rules[i];
+		struct fence_err placed = *err;
+
+		if (rule->path != path || rule->place.line == 0)
+			continue;
+		/* A file has keys, not options. */
+		memcpy(what, err->what, sizeof(what));
+		fence_fail(&placed, err->code, "%s:%u:%u: %s", policy->file, rule->place.line,
+			   rule->place.column, strncmp(what, "--", 2) == 0 ? what + 2 : what);
+		memcpy(err->what, placed.what, sizeof(err->what));
+		return;
+	}
 }
 
 /* linux/capability.h's names by number; a test compares them with the kernel's count. */

@@ -20,20 +20,93 @@ enum guard_access {
 /* "rw", "ro", "tmpfs", "deny", "protect": the option's name. */
 const char *guard_access_word(enum guard_access access);
 
+/* Where in a policy file; line 0: an option's word, or built in. */
+struct guard_place {
+	unsigned int line, column; /* both from 1 */
+};
+
 struct guard_rule {
 	enum guard_access access;
-	const char *path; /* as given; relative to the working directory */
+	const char *path;   /* as given; relative to the working directory */
+	const char *reason; /* a file's, for people; may be NULL */
+	struct guard_place place;
 };
 
 enum guard_net {
 	GUARD_NET_NONE, /* a network of its own, with nothing but lo */
 	GUARD_NET_HOST,
+	GUARD_NET_RULES, /* what the policy file's lists let through */
+};
+
+/* "none", "host", "rules". */
+const char *guard_net_word(enum guard_net net);
+
+enum guard_seccomp {
+	GUARD_SECCOMP_DEFAULT, /* what policy/calls.h refuses */
+	GUARD_SECCOMP_STRICT,  /* nothing but what a list allows */
+};
+
+/* What a command may use up. The first three are of all its processes together, the
+ * rest are setrlimit(2)'s, of each. */
+enum guard_limit {
+	GUARD_LIMIT_MEMORY,  /* bytes */
+	GUARD_LIMIT_PIDS,    /* processes and threads */
+	GUARD_LIMIT_CPU,     /* thousandths of one processor */
+	GUARD_LIMIT_NOFILE,  /* descriptors */
+	GUARD_LIMIT_FSIZE,   /* bytes of one file */
+	GUARD_LIMIT_CORE,    /* bytes of a core file */
+	GUARD_LIMIT_CPUTIME, /* seconds */
+	GUARD_LIMIT_COUNT,
+};
+
+#define GUARD_UNLIMITED UINT64_MAX
+
+/* "memory", "pids", "cpu"...: a policy file's key. */
+const char *guard_limit_word(enum guard_limit limit);
+
+/* NULL: *ret is the value of that limit as `text` has it ("4GiB", "512", "1.5",
+ * "30s"); else what is wrong, in words. */
+const char *guard_limit_parse(enum guard_limit limit, const char *text, uint64_t *ret);
+
+enum guard_net_list {
+	GUARD_NET_ALLOW,
+	GUARD_NET_DENY,
+	GUARD_NET_EXPOSE, /* a browser's debugging port */
+};
+
+/* A file's rule about connections: checked, and kept as it is written. */
+struct guard_net_line {
+	enum guard_net_list list;
+	const char *text; /* netrule.h parses it; EXPOSE: a port */
+	struct guard_place place;
+};
+
+enum guard_verdict {
+	GUARD_VERDICT_ALLOW,
+	GUARD_VERDICT_OPAQUE, /* cannot be told */
+	GUARD_VERDICT_ASK,
+	GUARD_VERDICT_DENY, /* the strictest is the greatest */
+};
+
+/* "allow", "opaque", "ask", "deny". */
+const char *guard_verdict_word(enum guard_verdict verdict);
+/* Its number, or -1. */
+int guard_verdict_find(const char *word);
+
+/* A file's advice about commands; the kernel knows nothing of it. */
+struct guard_advice {
+	enum guard_verdict verdict;
+	const char *reason; /* may be NULL */
+	const char **words; /* what its argv begins with */
+	size_t count;
+	struct guard_place place;
 };
 
 /* Built in; profile `none` confines neither files nor system calls. */
 struct guard_profile {
 	const char *name;
-	bool confine; /* mounts, capabilities, no_new_privs, seccomp */
+	bool confine;	    /* mounts, capabilities, no_new_privs, seccomp */
+	bool read_only_cwd; /* and TMPDIR=/tmp, the one place to write */
 	enum guard_net net;
 	bool allow_userns;
 	uint64_t keep_caps; /* of those that we have */
@@ -41,6 +114,10 @@ struct guard_profile {
 
 /* NULL when there is none of that name. */
 const struct guard_profile *guard_profile_find(const char *name);
+
+/* The names of all, at most GUARD_PROFILES_MAX of them; returns how many. */
+#define GUARD_PROFILES_MAX 8
+size_t guard_profile_names(const char *ret[GUARD_PROFILES_MAX]);
 
 #define GUARD_KEEP_FDS 64
 
@@ -67,6 +144,23 @@ struct guard_policy {
 	const char *cwd;	 /* NULL: as it is */
 	int status_fd;		 /* -1: none */
 	bool may_be_terminal[3]; /* of 0 to 2: a character device, and not /dev/null or its like */
+
+	/* From a policy file; see load.h. */
+	const char *file;	  /* as named; NULL: none */
+	const char *file_path;	  /* link-free */
+	const char *profile_name; /* the file's; NULL: the built-in one */
+	struct guard_place profile_place;
+	struct guard_place net_place;	    /* of the mode */
+	bool env_keep_only;		    /* nothing passes that no rule names */
+	uint64_t limits[GUARD_LIMIT_COUNT]; /* GUARD_UNLIMITED: none */
+	struct guard_place limit_places[GUARD_LIMIT_COUNT];
+	enum guard_seccomp seccomp;
+	struct guard_place seccomp_place;
+	struct guard_net_line *net_lines;
+	size_t net_line_count;
+	struct guard_advice *commands;
+	size_t command_count;
+	char *bytes; /* what the file's words are in */
 };
 
 void guard_policy_init(struct guard_policy *policy);
@@ -83,8 +177,17 @@ int guard_policy_keep_fd(struct guard_policy *policy, int fd, struct fence_err *
 /* Takes over what the profile says, for everything that was not said by option. */
 int guard_policy_set_profile(struct guard_policy *policy, const char *name, struct fence_err *err);
 
-/* What no command line can mean: rules for files in a profile that confines none. */
+/* What the profile means for what was not named: evaluator's TMPDIR. Once the options
+ * and the file are there. */
+int guard_policy_settle(struct guard_policy *policy, struct fence_err *err);
+
+/* What no command line can mean: rules for files in a profile that confines none; and
+ * what a file asks for that exec does not enforce. */
 int guard_policy_check(const struct guard_policy *policy, struct fence_err *err);
+
+/* Puts "file:line:column: " before the words, when the path under way (the rule's own
+ * pointer; may be NULL) is a rule's of the file. */
+void guard_policy_place(const struct guard_policy *policy, const char *path, struct fence_err *err);
 
 struct guard_environ {
 	char **list;   /* ends with NULL; its strings are those of the caller and the policy */
@@ -99,6 +202,13 @@ void guard_environ_free(struct guard_environ *environment);
 
 /* "CAP_SETUID", "setuid" or "SETUID": the capability's number, or -1. */
 int guard_cap_number(const char *name);
+
+/* What the filter answers to a system call: 0 it is allowed, else the errno; -EAGAIN:
+ * its arguments decide; -ENOSYS: no call of this machine has that name. */
+int guard_call_answer(const char *name, bool with_userns);
+
+/* The `count` names of all system calls that are known, by name. */
+const char *const *guard_call_all(size_t *ret_count);
 
 /* Paths inside a writable root that are read-only all the same, and paths that are
  * masked; both end with NULL. See fence-guard(1). */

@@ -17,6 +17,7 @@ static const struct guard_profile profiles[] = {
 	  .net = GUARD_NET_NONE,
 	  .allow_userns = true,
 	  .keep_caps = CHROMIUM_CAPS },
+	{ .name = "evaluator", .confine = true, .read_only_cwd = true, .net = GUARD_NET_NONE },
 	{ .name = "none", .net = GUARD_NET_HOST },
 };
 
@@ -26,6 +27,16 @@ const struct guard_profile *guard_profile_find(const char *name)
 		if (strcmp(profiles[i].name, name) == 0)
 			return &profiles[i];
 	return NULL;
+}
+
+size_t guard_profile_names(const char *ret[GUARD_PROFILES_MAX])
+{
+	size_t count = sizeof(profiles) / sizeof(profiles[0]);
+
+	_Static_assert(sizeof(profiles) / sizeof(profiles[0]) <= GUARD_PROFILES_MAX, "room");
+	for (size_t i = 0; i < count; i++)
+		ret[i] = profiles[i].name;
+	return count;
 }
 
 /* Registrations that make somebody else's program run code later: whoever may

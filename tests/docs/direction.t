@@ -9,7 +9,7 @@ strays() {
 	shift
 	pattern=$(printf '|%s/' "$@")
 	grep -rnE '^#include "' "$folder" --include='*.c' --include='*.h' |
-		grep -vE "#include \"(${pattern#|}|[a-z_]+_filters?\\.h)"
+		grep -vE "#include \"(${pattern#|}|[a-z_]+_(filters?|names)\\.h)"
 }
 is "fence/ includes fence/ alone" "$(strays fence fence)" ""
 is "supervisor/ includes itself and fence/" "$(strays supervisor supervisor fence)" ""
@@ -40,7 +40,7 @@ is "the library never prints" \
 needs() {
 	readelf -d "$BIN/$1" 2>/dev/null | sed -n 's/.*(NEEDED).*\[\(.*\)\]/\1/p' | sort | paste -sd' '
 }
-for program in fence-run fence-supervisor fence-marker fence-guard fence-chromium fence-gate; do
+for program in fence-run fence-supervisor fence-marker fence-guard fence-policy fence-chromium fence-gate; do
 	ok "$program was built" test -x "$BIN/$program"
 	is "$program is static" "$(needs $program)" ""
 done
@@ -50,13 +50,14 @@ like "a dynamic program is seen" "$(readelf -d "$HELP/await" | grep NEEDED)" "*l
 holds() {
 	nm "$BIN/$1" 2>/dev/null | grep -qE " [TtWw] $2"
 }
-for program in fence-run fence-supervisor fence-marker fence-chromium; do
+for program in fence-run fence-supervisor fence-marker fence-guard fence-chromium; do
 	fails "$program holds no libcap" holds $program cap_set_proc
 	fails "$program holds no libyaml" holds $program yaml_parser_parse
 done
 fails "fence-guard holds no libseccomp (its filters are made at build time)" \
 	holds fence-guard seccomp_init
 ok "fence-gate holds libyaml" holds fence-gate yaml_parser_parse
+ok "and fence-policy, for fence-guard" holds fence-policy yaml_parser_parse
 
 # Every header compiles alone.
 for header in fence/*.h fence/conf/*.h supervisor/*.h guard/*.h guard/*/*.h gate/*.h gate/*/*.h; do

@@ -231,6 +231,9 @@ static void emit_prologue(struct program *p, bool userns)
 {
 	size_t begin;
 
+	_Static_assert(sizeof(judged) / sizeof(judged[0]) ==
+			       sizeof(guard_judged_calls) / sizeof(guard_judged_calls[0]),
+		       "calls.h names them for those who ask");
 	load(p, offsetof(struct seccomp_data, arch));
 	emit(p, BPF_JMP | BPF_JEQ | BPF_K, seccomp_arch_native(), 1, 0);
 	answer(p, SECCOMP_RET_KILL_PROCESS);
@@ -238,6 +241,8 @@ static void emit_prologue(struct program *p, bool userns)
 	answer_if_equal(p, SKIPPED_NR, ALLOW);
 	answer_if(p, BPF_JGT, GUARD_KNOWN_MAX, REFUSE(ENOSYS));
 	for (size_t i = 0; i < sizeof(judged) / sizeof(judged[0]); i++) {
+		if (strcmp(judged[i].name, guard_judged_calls[i]) != 0)
+			die("calls.h names other judged calls");
 		begin = begin_if_equal(p, (unsigned int)number_of(judged[i].name));
 		judged[i].judge(p, userns);
 		end_if(p, begin);

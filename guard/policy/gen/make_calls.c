@@ -1,0 +1,34 @@
+/* Makes the list of all system calls of this machine at build time, so that a name which
+ * is none can be told from one that is allowed: C text on standard output, by name. */
+#include <seccomp.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "guard/policy/calls.h"
+
+static int compare(const void *a, const void *b)
+{
+	return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
+int main(void)
+{
+	char *names[GUARD_KNOWN_MAX + 1];
+	size_t count = 0;
+
+	for (int number = 0; number <= GUARD_KNOWN_MAX; number++) {
+		char *name = seccomp_syscall_resolve_num_arch(SCMP_ARCH_NATIVE, number);
+
+		if (name != NULL)
+			names[count++] = name;
+	}
+	if (count == 0)
+		return 1;
+	qsort(names, count, sizeof(names[0]), compare);
+	printf("static const char *const guard_call_names[] = {\n");
+	for (size_t i = 0; i < count; i++)
+		printf("\t\"%s\",\n", names[i]);
+	printf("};\n");
+	return ferror(stdout) || fflush(stdout) != 0;
+}

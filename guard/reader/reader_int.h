@@ -1,0 +1,43 @@
+/* What the files of the reader share. */
+#ifndef GUARD_READER_READER_INT_H
+#define GUARD_READER_READER_INT_H
+
+#include "guard/reader/reader.h"
+
+struct guard_place guard_reader_place(const struct fence_yaml_node *node);
+
+/* The number of the scalar's word in `words`, or -1 with a fault that names the nearest. */
+int guard_reader_choice(struct fence_yaml *yaml, const struct fence_yaml_node *value,
+			const char *const *words, size_t count);
+
+/* A scalar that is not empty, or NULL with a fault; `what` is "a path". */
+const char *guard_reader_text(struct fence_yaml *yaml, const struct fence_yaml_node *value,
+			      const char *what);
+
+/* true or false; else a fault. */
+bool guard_reader_flag(struct fence_yaml *yaml, const struct fence_yaml_node *value, bool *ret);
+
+/* The path with ~ replaced by the home folder, or NULL with a fault. */
+const char *guard_reader_path(struct guard_reader *reader, const struct fence_yaml_node *value);
+
+/* Paths of one policy that were named already; sorted once, so thousands are cheap. */
+struct guard_named {
+	const char *path;
+	enum guard_access access;
+	struct guard_place place;
+};
+
+/* Faults for paths that are named twice. Sorts. */
+void guard_reader_twice(struct fence_yaml *yaml, struct guard_named *named, size_t count);
+
+/* One value of each top-level key. */
+void guard_reader_profiles(void *reader, struct fence_yaml *yaml,
+			   const struct fence_yaml_node *value);
+void guard_reader_commands(void *reader, struct fence_yaml *yaml,
+			   const struct fence_yaml_node *value);
+void guard_reader_network(void *reader, struct fence_yaml *yaml,
+			  const struct fence_yaml_node *value);
+void guard_reader_opaque(void *reader, struct fence_yaml *yaml,
+			 const struct fence_yaml_node *value);
+
+#endif
