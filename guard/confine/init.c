@@ -314,8 +314,8 @@ void guard_init_run(struct guard_confine *confine, const struct guard_command *c
 		fail(&init, stage, 125, confine->plan.current, &err);
 	if (command->tell_started) {
 		tell_names(&init, GUARD_REPORT_ABSENT, &confine->plan.absent_denied);
-		tell_names(&init, GUARD_REPORT_PLACEHOLDER, &confine->plan.placeholders);
 	}
+	tell_names(&init, GUARD_REPORT_PLACEHOLDER, &confine->plan.placeholders);
 	/* The command has our uid: it must not look into pid 1, nor trace it. */
 	rc = prctl(PR_SET_DUMPABLE, 0, 0, 0, 0) < 0 ? -errno : close_others(&init, confine);
 	if (rc < 0) {

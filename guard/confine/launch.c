@@ -317,13 +317,11 @@ static int run(struct launch *launch)
 	return rc < 0 ? fence_fail(launch->err, rc, "watch the command") : 0;
 }
 
-/* Placeholders can only be there then. */
-static bool protects(const struct guard_policy *policy)
+/* Was told of placeholders; or init may have made one that it could not tell of any more. */
+static bool needs_sweep(const struct launch *launch)
 {
-	for (size_t i = 0; i < policy->rule_count; i++)
-		if (policy->rules[i].access == GUARD_PROTECT)
-			return true;
-	return false;
+	return launch->policy->profile->confine &&
+	       (launch->record.placeholders.count > 0 || launch->err->code != 0);
 }
 
 int guard_launch(const struct guard_policy *policy, char *const *argv, char *const *envp,
@@ -362,8 +360,8 @@ int guard_launch(const struct guard_policy *policy, char *const *argv, char *con
 		guard_placeholder_sweep();
 	launch.command.foreground = starts_in_foreground(&launch);
 	rc = run(&launch);
-	clean_up(&launch);
-	if (protects(policy))
+	if (needs_sweep(&launch))
 		guard_placeholder_sweep();
+	clean_up(&launch);
 	return rc < 0 ? 125 : launch.status;
 }

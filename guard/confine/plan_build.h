@@ -2,6 +2,7 @@
 #ifndef GUARD_CONFINE_PLAN_BUILD_H
 #define GUARD_CONFINE_PLAN_BUILD_H
 
+#include "guard/confine/glance.h"
 #include "guard/confine/plan.h"
 #include "guard/confine/resolve.h"
 
@@ -27,6 +28,17 @@ int guard_plan_protect(struct guard_plan *plan, const char *base, const char *pa
  * path is noted when it was named. */
 int guard_plan_mask(struct guard_plan *plan, const char *base, const char *path, bool named,
 		    struct fence_err *err);
+
+/* The names of `list` in `base`. `glance`, of `base`, may be NULL. */
+int guard_plan_protect_list(struct guard_plan *plan, const char *base, const char *const *list,
+			    const struct guard_glance *glance, struct fence_err *err);
+
+/* A folder that a pointer names, or nothing (ret->fd -1) when it is not there. */
+int guard_plan_find_folder(const char *base, const char *path, struct guard_object *ret);
+
+/* The repository that a writable root is the work tree of, or is itself. */
+int guard_plan_protect_git(struct guard_plan *plan, const char *root,
+			   const struct guard_glance *glance, struct fence_err *err);
 
 /* The defaults inside every writable root, and the masks. */
 int guard_plan_add_defaults(struct guard_plan *plan, struct fence_err *err);

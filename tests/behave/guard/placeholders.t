@@ -67,6 +67,7 @@ exits "and a third can share it" 0 guard --protect none -- sh -c '! mkdir none/x
 kill -9 "$two"
 wait "$two" 2>/dev/null
 await none 98765
+flock "$(echo "$registry"/*)" true # init was the last to hold it
 rm ready1 ready2
 exits "the other is killed: an empty folder is all that there is" 0 rmdir none
 mkdir -m 1555 none
