@@ -259,21 +259,25 @@ unsigned int fence_tree_signal(const struct fence_tree *tree, const int *sigs, s
 	return signalled;
 }
 
+/* A process that a signal wakes may preempt us, and with a thousand of them each dies
+ * before we get to the next, on one processor: a thousand daemons take 120 ms instead of
+ * 35. A batch process does not. Only who has the ordinary policy may go back to it without
+ * a privilege. And it is set only once: Linux takes it for a change even of a batch process
+ * (6.12 and later compare its slice, too) and puts it at the end of its queue, so that one
+ * that is to die, looked at again each millisecond on a busy machine, was still there
+ * after a second. */
+static void calm(pid_t pid, int from, int to)
+{
+	if (fence_sched_policy(pid) == from)
+		(void)fence_sched_set_policy(pid, to);
+}
+
 static bool is_wanted(const struct fence_proc_stat *proc, const void *arg)
 {
 	const struct fence_tree_except *except = arg;
 
 	return proc->pid != except->pid && proc->state != 'Z' && proc->state != 'X' &&
 	       (except->group == 0 || proc->group != except->group);
-}
-
-/* A process that a signal wakes may preempt us, and with a thousand of them each dies
- * before we get to the next. A batch process does not. Only who has the ordinary policy
- * may go back to it without a privilege. */
-static void calm(pid_t pid, int from, int to)
-{
-	if (fence_sched_policy(pid) == from)
-		(void)fence_sched_set_policy(pid, to);
 }
 
 /* An unreaped child of ours, so its number is its own. */
@@ -365,10 +369,7 @@ static void kill_one(struct killing *killing, pid_t pid)
 {
 	pid_t group = getpgid(pid);
 
-	/* As a batch process it does not preempt us when the signal wakes it to die.
-	 * Otherwise each of them dies before we get to the next, on one processor: a
-	 * thousand daemons take 120 ms instead of 35. */
-	(void)fence_sched_set_policy(pid, SCHED_BATCH);
+	calm(pid, SCHED_OTHER, SCHED_BATCH);
 	if (group > 1 && was_killed(killing, group))
 		return;
 	/* In a session that is others' too the group may be the caller's, or a job of its
