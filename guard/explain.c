@@ -363,9 +363,7 @@ static int explain_host(struct conf *conf, struct answer *answer, struct fence_e
 
 static int refuse_call(const char *name, struct fence_err *err)
 {
-	size_t count;
-	const char *const *all = guard_call_all(&count);
-	const char *nearest = fence_nearest(name, all, count);
+	const char *nearest = guard_call_nearest(name);
 
 	fence_fail_why(err, -EINVAL, "no such system call on this machine", "--syscall %s", name);
 	if (nearest != NULL)

@@ -182,7 +182,8 @@ int guard_plan_add_defaults(struct guard_plan *plan, struct fence_err *err)
 	struct guard_glance run;
 	int rc = protect_roots(plan, err);
 
-	/* The next command is to be confined by what this one was. */
+	/* The next command is to be confined by what this one was, so the links that lead
+	 * to it stay as well. */
 	if (rc == 0 && plan->policy->file_path != NULL)
 		rc = guard_plan_protect(plan, "/", plan->policy->file_path, false, err);
 	if (rc == 0)

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "fence/opts.h"
 #include "guard/policy/calls.h"
 #include "guard/policy/policy.h"
 #include "guard_call_names.h"
@@ -11,13 +12,16 @@
 
 static int compare(const void *name, const void *row)
 {
-	return strcmp(name, *(const char *const *)row);
+	return strcmp(name, row);
 }
 
-const char *const *guard_call_all(size_t *ret_count)
+const char *guard_call_nearest(const char *name)
 {
-	*ret_count = COUNT(guard_call_names);
-	return guard_call_names;
+	const char *all[COUNT(guard_call_names)];
+
+	for (size_t i = 0; i < COUNT(all); i++)
+		all[i] = guard_call_names[i];
+	return fence_nearest(name, all, COUNT(all));
 }
 
 int guard_call_answer(const char *name, bool with_userns)

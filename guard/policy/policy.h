@@ -147,7 +147,7 @@ struct guard_policy {
 
 	/* From a policy file; see load.h. */
 	const char *file;	  /* as named; NULL: none */
-	const char *file_path;	  /* link-free */
+	const char *file_path;	  /* the same, absolute: links are still links */
 	const char *profile_name; /* the file's; NULL: the built-in one */
 	struct guard_place profile_place;
 	struct guard_place net_place;	    /* of the mode */
@@ -207,8 +207,8 @@ int guard_cap_number(const char *name);
  * its arguments decide; -ENOSYS: no call of this machine has that name. */
 int guard_call_answer(const char *name, bool with_userns);
 
-/* The `count` names of all system calls that are known, by name. */
-const char *const *guard_call_all(size_t *ret_count);
+/* The system call that was probably meant, or NULL. */
+const char *guard_call_nearest(const char *name);
 
 /* Paths inside a writable root that are read-only all the same, and paths that are
  * masked; both end with NULL. See fence-guard(1). */

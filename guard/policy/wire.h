@@ -18,7 +18,7 @@
 
 enum guard_wire_kind {
 	GUARD_WIRE_FAULT,    /* "file:line:column", what, how many there are in all */
-	GUARD_WIRE_FILE,     /* its link-free path */
+	GUARD_WIRE_FILE,     /* as it was named, absolute; its name is the way there */
 	GUARD_WIRE_PROFILE,  /* name, built-in profile that it starts from */
 	GUARD_WIRE_RULE,     /* access, path, reason */
 	GUARD_WIRE_NET,	     /* mode */

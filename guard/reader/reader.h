@@ -27,7 +27,7 @@ struct guard_reader {
 int guard_reader_check(struct guard_reader *reader);
 
 /* The whole stream: the policy, or its first fault. `file` is as it was named, `path`
- * link-free. */
+ * absolute. */
 int guard_reader_compile(const struct guard_reader *reader, const char *file, const char *path,
 			 struct guard_wire *ret);
 

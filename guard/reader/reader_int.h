@@ -30,14 +30,10 @@ struct guard_named {
 /* Faults for paths that are named twice. Sorts. */
 void guard_reader_twice(struct fence_yaml *yaml, struct guard_named *named, size_t count);
 
-/* One value of each top-level key. */
-void guard_reader_profiles(void *reader, struct fence_yaml *yaml,
-			   const struct fence_yaml_node *value);
-void guard_reader_commands(void *reader, struct fence_yaml *yaml,
-			   const struct fence_yaml_node *value);
-void guard_reader_network(void *reader, struct fence_yaml *yaml,
-			  const struct fence_yaml_node *value);
-void guard_reader_opaque(void *reader, struct fence_yaml *yaml,
-			 const struct fence_yaml_node *value);
+/* One value of each top-level key; `arg` is the reader. */
+void guard_reader_profiles(void *arg, struct fence_yaml *yaml, const struct fence_yaml_node *value);
+void guard_reader_commands(void *arg, struct fence_yaml *yaml, const struct fence_yaml_node *value);
+void guard_reader_network(void *arg, struct fence_yaml *yaml, const struct fence_yaml_node *value);
+void guard_reader_opaque(void *arg, struct fence_yaml *yaml, const struct fence_yaml_node *value);
 
 #endif

@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -93,6 +94,7 @@ int guard_trust_open(const char *path, char ret_path[PATH_MAX], struct fence_err
 	struct guard_object object = { .fd = -1 };
 	char base[PATH_MAX];
 	owned_fd fd = -1;
+	int length;
 	int rc;
 
 	if (getcwd(base, sizeof(base)) == NULL)
@@ -116,6 +118,9 @@ int guard_trust_open(const char *path, char ret_path[PATH_MAX], struct fence_err
 	rc = judge_file(fd, &object, err);
 	if (rc < 0)
 		return rc;
-	memcpy(ret_path, object.path, sizeof(object.path));
+	length = path[0] == '/' ? snprintf(ret_path, PATH_MAX, "%s", path)
+				: snprintf(ret_path, PATH_MAX, "%s/%s", base, path);
+	if (length < 0 || length >= PATH_MAX)
+		return fence_fail(err, -ENAMETOOLONG, "open %s", path);
 	return fence_take_fd(&fd);
 }

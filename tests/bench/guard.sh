@@ -48,9 +48,15 @@ guard_masks() {
 	chmod -R a+rX "$work/rw/many"
 	seq -f "--deny=$work/rw/many/%g" 1 2000 >"$work/denied"
 	seq -f "$work/rw/many/%g" 1 2000 | sed 's,.*,--ro-bind\n/dev/null\n&,' >"$work/bound"
-	"$work/interleave" -n 10 -b none -d 2000-denied:none:100000 \
+	{
+		printf 'version: 1\nprofiles: {gate: {files: {deny: [\n'
+		seq -f "$work/rw/many/%g," 1 2000
+		echo ']}}}'
+	} >"$work/denied.yaml"
+	"$work/interleave" -n 10 -b none -d 2000-denied:none:100000 -d policy-2000:none:100000 \
 		none "$guard_start -- /bin/true" \
-		2000-denied "$work/args $work/denied $guard_start @ -- /bin/true" || missed=1
+		2000-denied "$work/args $work/denied $guard_start @ -- /bin/true" \
+		policy-2000 "$guard_start --policy $work/denied.yaml -- /bin/true" || missed=1
 	"$work/interleave" -n 2 -b bwrap-2000 -c guard-2000:bwrap-2000:0.02 \
 		guard-2000 "$work/args $work/denied $guard_start @ -- /bin/true" \
 		bwrap-2000 "$work/args $work/bound $bwrap_start @ -- /bin/true" || missed=1

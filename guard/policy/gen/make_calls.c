@@ -20,13 +20,14 @@ int main(void)
 	for (int number = 0; number <= GUARD_KNOWN_MAX; number++) {
 		char *name = seccomp_syscall_resolve_num_arch(SCMP_ARCH_NATIVE, number);
 
-		if (name != NULL)
+		if (name != NULL && strlen(name) < 32)
 			names[count++] = name;
 	}
 	if (count == 0)
 		return 1;
 	qsort(names, count, sizeof(names[0]), compare);
-	printf("static const char *const guard_call_names[] = {\n");
+	/* No pointers: each would have to be relocated at every start of fence-guard. */
+	printf("static const char guard_call_names[][32] = {\n");
 	for (size_t i = 0; i < count; i++)
 		printf("\t\"%s\",\n", names[i]);
 	printf("};\n");

@@ -170,6 +170,11 @@ ln -s ../policy.yaml shared/link
 distrusted "a link in a folder that all may write" "$W/shared: others may write the folder*" shared/link
 ln -s policy.yaml link.yaml
 ok "a link of ours is taken" guard --policy link.yaml -- true
+is "and cannot be led elsewhere from inside" "$(guard --policy link.yaml -- guard_try rename link.yaml gone)" EBUSY
+is "nor what it leads to be written" "$(guard --policy link.yaml -- guard_try write policy.yaml)" EROFS
+mkdir place
+is "also when the command works elsewhere" \
+	"$(guard --rw "$W" --policy link.yaml --cwd place -- guard_try rename ../link.yaml ../gone)" EBUSY
 mkfifo fifo
 distrusted "a pipe" "*not a regular file*" fifo
 distrusted "a folder" "*not a regular file*" dir
