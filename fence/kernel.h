@@ -25,6 +25,10 @@
 #define TIOCGPTPEER _IO('T', 0x41)
 #endif
 
+#ifndef SECCOMP_FILTER_FLAG_WAIT_KILLABLE_RECV
+#define SECCOMP_FILTER_FLAG_WAIT_KILLABLE_RECV (1UL << 5) /* 5.19 */
+#endif
+
 /* glibc 2.36 has all of the mount interface in sys/mount.h, musl none of it. */
 #ifndef MOUNT_ATTR_RDONLY
 #include <linux/mount.h>

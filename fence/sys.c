@@ -328,3 +328,10 @@ int fence_landlock_restrict(int ruleset_fd)
 {
 	return syscall(SYS_landlock_restrict_self, ruleset_fd, 0) < 0 ? -errno : 0;
 }
+
+int fence_seccomp(unsigned int operation, unsigned int flags, void *args)
+{
+	long answer = syscall(SYS_seccomp, operation, flags, args);
+
+	return answer < 0 ? -errno : (int)answer;
+}

@@ -108,4 +108,8 @@ int fence_landlock_create(const void *attr, size_t size_bytes, uint32_t flags);
 int fence_landlock_allow(int ruleset_fd, int folder_fd, uint64_t access);
 int fence_landlock_restrict(int ruleset_fd);
 
+/* seccomp(2): its answer (a close-on-exec descriptor with SECCOMP_FILTER_FLAG_NEW_LISTENER),
+ * or -errno. `args` is as the operation has it. */
+int fence_seccomp(unsigned int operation, unsigned int flags, void *args);
+
 #endif

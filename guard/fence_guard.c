@@ -3,12 +3,14 @@
 #include "fence/err.h"
 #include "fence/opts.h"
 #include "fence/sys.h"
+#include "guard/doctor.h"
 #include "guard/exec.h"
 #include "guard/explain.h"
 
 #define TEXT_BYTES 16384
 
-static const struct fence_cli *const verbs[] = { &guard_exec_cli, &guard_explain_cli };
+static const struct fence_cli *const verbs[] = { &guard_exec_cli, &guard_explain_cli,
+						 &guard_doctor_cli };
 
 static const struct fence_cli_set set = {
 	.program = "fence-guard",
@@ -42,6 +44,8 @@ int main(int argc, char **argv)
 		status = 0;
 	else if (answer == FENCE_OPTS_PARSED && verb == &guard_explain_cli)
 		status = guard_explain_main(argc - 1, argv + 1, &text, &err);
+	else if (answer == FENCE_OPTS_PARSED && verb == &guard_doctor_cli)
+		status = guard_doctor_main(argc - 1, argv + 1, &text, &err);
 	else if (answer == FENCE_OPTS_PARSED)
 		status = guard_exec_main(argc - 1, argv + 1, &text, &err);
 	if (err.code != 0)

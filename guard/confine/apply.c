@@ -53,20 +53,6 @@ static int look_up(struct guard_confine *confine, struct fence_err *err)
 	return rc;
 }
 
-/* What an errno of the mount calls mostly means. */
-static void hint_mounts(int rc, struct fence_err *err)
-{
-	if (err->hint[0] != '\0')
-		return;
-	if (rc == -ENOSYS)
-		(void)fence_hint(err, "it takes Linux 5.12 (mount_setattr), and a container's "
-				      "seccomp profile that lets the mount calls through");
-	else if (rc == -EPERM || rc == -EACCES)
-		(void)fence_hint(err, "a security module or seccomp profile forbids mounts: in "
-				      "Docker, use --security-opt apparmor=unconfined and a "
-				      "seccomp profile that allows mount");
-}
-
 static int close_view(struct guard_confine *confine, struct fence_err *err)
 {
 	struct guard_mounts mounts = {
@@ -74,13 +60,8 @@ static int close_view(struct guard_confine *confine, struct fence_err *err)
 		.keep_proc_rw = confine->policy->allow_userns,
 	};
 
-	int rc = confine->policy->profile->confine
-			 ? guard_mounts_apply(&mounts, &confine->plan, err)
-			 : guard_mounts_proc_only(err);
-
-	if (rc < 0)
-		hint_mounts(rc, err);
-	return rc;
+	return confine->policy->profile->confine ? guard_mounts_apply(&mounts, &confine->plan, err)
+						 : guard_mounts_proc_only(err);
 }
 
 /* An empty folder in its place was asked for. */

@@ -16,6 +16,7 @@
 #include "fence/reap.h"
 #include "fence/spawn.h"
 #include "fence/sys.h"
+#include "guard/confine/cause.h"
 #include "guard/confine/init.h"
 #include "guard/confine/placeholder.h"
 #include "guard/confine/record.h"
@@ -78,10 +79,14 @@ static void say(const struct launch *launch, char word)
 
 static void on_failed(struct launch *launch, const struct guard_report *report)
 {
-	*launch->err = report->err;
+	struct guard_report hinted = *report;
+
+	/* Here, since init may have no /proc left to look into. */
+	guard_cause_hint_stage(report->stage, &hinted.err);
+	*launch->err = hinted.err;
 	launch->status = report->status;
 	if (launch->policy->status_fd >= 0)
-		(void)guard_record_failure(launch->policy->status_fd, report);
+		(void)guard_record_failure(launch->policy->status_fd, &hinted);
 }
 
 static void on_started(struct launch *launch, const struct guard_report *report, int pidfd)
@@ -260,7 +265,6 @@ static int give_birth(struct launch *launch)
 	if (rc > 0)
 		return 0;
 	fence_fail(&failed.err, rc, "create namespaces");
-	guard_hint_namespaces(&failed.err);
 	memcpy(failed.stage, "namespaces", sizeof("namespaces"));
 	on_failed(launch, &failed);
 	return rc;

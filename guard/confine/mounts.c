@@ -21,6 +21,7 @@
 
 #include "fence/own.h"
 #include "fence/sys.h"
+#include "guard/confine/cause.h"
 #include "guard/confine/resolve.h"
 #include "guard/confine/tree.h"
 
@@ -31,10 +32,7 @@ static int make_private(struct fence_err *err)
 	if (mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) == 0)
 		return 0;
 	/* EINVAL: / is no mount point, as in a chroot. */
-	fence_fail(err, -errno, "make the mounts private");
-	if (err->code == -EINVAL)
-		(void)fence_hint(err, "/ must be a mount point: in a chroot, bind it onto itself");
-	return err->code;
+	return fence_fail(err, -errno, "make the mounts private");
 }
 
 /* --- 2. copies -------------------------------------------------------------------- */
@@ -175,9 +173,7 @@ int guard_mounts_proc_only(struct fence_err *err)
 	if (rc == 0)
 		return 0;
 	fence_fail(err, rc, "mount /proc");
-	if (rc == -EPERM)
-		(void)fence_hint(err, "the host hides parts of /proc: run the container with "
-				      "--security-opt systempaths=unconfined");
+	guard_cause_hint(GUARD_STEP_PROC, err);
 	return rc;
 }
 

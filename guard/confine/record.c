@@ -1,9 +1,13 @@
 #include "guard/confine/record.h"
 
+#include <errno.h>
+#include <linux/landlock.h>
 #include <sched.h>
 #include <string.h>
 
 #include "fence/jsonw.h"
+#include "fence/sys.h"
+#include "guard/confine/cause.h"
 
 #define SCHEMA	   "fence-guard-status/v1"
 #define LINE_BYTES 32768
@@ -66,6 +70,34 @@ static void put_layers(struct fence_jsonw *w, const struct guard_confine *confin
 	fence_jsonw_close(w, '}');
 }
 
+static void put_reason(struct fence_jsonw *w, const char *layer, enum guard_step step, int rc)
+{
+	struct guard_cause cause;
+
+	guard_cause_find(step, rc, &cause);
+	fence_jsonw_open(w, NULL, '{');
+	fence_jsonw_string(w, "layer", layer);
+	fence_jsonw_string(w, "cause", cause.word);
+	fence_jsonw_string(w, "remedy", cause.remedy);
+	fence_jsonw_close(w, '}');
+}
+
+/* Why a layer is less than it could be. */
+static void put_degraded(struct fence_jsonw *w, const struct guard_confine *confine,
+			 const struct guard_exec_record *record)
+{
+	int rc;
+
+	fence_jsonw_open(w, "degraded", '[');
+	if (record->proc_masked)
+		put_reason(w, "mounts", GUARD_STEP_PROC, -EPERM);
+	if (confine->policy->profile->confine && record->landlock != GUARD_LAYER_ENFORCED) {
+		rc = fence_landlock_create(NULL, 0, LANDLOCK_CREATE_RULESET_VERSION);
+		put_reason(w, "landlock", GUARD_STEP_LANDLOCK, rc < 0 ? rc : -ENOSYS);
+	}
+	fence_jsonw_close(w, ']');
+}
+
 static void put_namespaces(struct fence_jsonw *w, uint64_t flags)
 {
 	static const struct {
@@ -117,6 +149,7 @@ int guard_record_exec(int fd, const struct guard_confine *confine,
 		fence_jsonw_string(&w, "policyProfile", policy->profile_name);
 	}
 	put_layers(&w, confine, record);
+	put_degraded(&w, confine, record);
 	put_namespaces(&w, guard_confine_namespaces(confine));
 	fence_jsonw_string(&w, "network", policy->net == GUARD_NET_NONE ? "none" : "host");
 	fence_jsonw_string(&w, "proc", record->proc_masked ? "masked" : "fresh");

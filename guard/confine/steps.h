@@ -17,9 +17,6 @@ bool guard_is_privileged(void);
 /* In a new user namespace: the caller's own uid and gid, mapped to themselves. */
 int guard_map_self(uid_t uid, gid_t gid, struct fence_err *err);
 
-/* Why no namespace could be had, as a hint: reads the host's settings. */
-void guard_hint_namespaces(struct fence_err *err);
-
 /* Brings lo up in this network namespace. */
 int guard_lo_up(struct fence_err *err);
 
