@@ -430,6 +430,30 @@ static int explain_command(struct conf *conf, struct answer *answer, struct fenc
 
 /* --- the verb --------------------------------------------------------------------- */
 
+/* What the file advises when nobody can tell. */
+static void add_opaque(const struct guard_policy *policy, struct fence_text *text)
+{
+	for (size_t i = 0; i < GUARD_SESSION_COUNT; i++)
+		if (policy->opaque[i] != GUARD_VERDICT_OPAQUE)
+			fence_text_add(text, ", %s: %s", guard_session_word((enum guard_session)i),
+				       guard_verdict_word(policy->opaque[i]));
+}
+
+static void put_opaque(const struct guard_policy *policy, struct fence_jsonw *w)
+{
+	fence_jsonw_open(w, "opaque", '{');
+	for (size_t i = 0; i < GUARD_SESSION_COUNT; i++)
+		if (policy->opaque[i] != GUARD_VERDICT_OPAQUE)
+			fence_jsonw_string(w, guard_session_word((enum guard_session)i),
+					   guard_verdict_word(policy->opaque[i]));
+	fence_jsonw_close(w, '}');
+}
+
+static bool is_opaque(const struct answer *answer)
+{
+	return strcmp(answer->verdict, guard_verdict_word(GUARD_VERDICT_OPAQUE)) == 0;
+}
+
 static void write_json(const struct conf *conf, const struct answer *answer,
 		       struct fence_text *text)
 {
@@ -445,6 +469,8 @@ static void write_json(const struct conf *conf, const struct answer *answer,
 		fence_jsonw_string(&w, "resolved",
 				   answer->resolved[0] == '\0' ? NULL : answer->resolved);
 	fence_jsonw_string(&w, "verdict", answer->verdict);
+	if (is_opaque(answer))
+		put_opaque(&conf->policy, &w);
 	fence_jsonw_string(&w, "rule", answer->rule);
 	fence_jsonw_string(&w, "reason", answer->reason);
 	fence_jsonw_string(&w, "enforcedBy", answer->enforced_by);
@@ -483,6 +509,8 @@ static void write_words(const struct conf *conf, const struct answer *answer,
 		fence_text_add(text, ", ");
 		fence_text_add_safe(text, answer->reason, strlen(answer->reason));
 	}
+	if (is_opaque(answer))
+		add_opaque(&conf->policy, text);
 	fence_text_add(text, "; enforced by %s\n", answer->enforced_by);
 }
 

@@ -220,12 +220,17 @@ static int take_word(struct taking *t, const struct guard_wire_record *record)
 	return 0;
 }
 
-/* What becomes of a command that cannot be read is decided where commands are judged. */
 static int take_opaque(struct taking *t, const struct guard_wire_record *record)
 {
-	(void)t;
-	(void)record;
-	return 0;
+	int verdict = guard_verdict_find(record->value[1]);
+
+	for (size_t i = 0; verdict >= 0 && i < GUARD_SESSION_COUNT; i++) {
+		if (strcmp(guard_session_word((enum guard_session)i), record->value[0]) != 0)
+			continue;
+		t->policy->opaque[i] = (enum guard_verdict)verdict;
+		return 0;
+	}
+	return disagree(t, record->value[0]);
 }
 
 static int (*const takers[])(struct taking *t, const struct guard_wire_record *record) = {
@@ -376,7 +381,7 @@ static int ask(const char *program, const char *file, const char *name, struct o
 	owned_fd from = -1;
 	owned_fd to = -1;
 	int pair[2];
-	pid_t pid;
+	pid_t pid = -1;
 	int rc;
 
 	/* An inherited "ignore" would reap it behind our back. */

@@ -23,6 +23,8 @@ void guard_policy_init(struct guard_policy *policy)
 	*policy = (struct guard_policy){ .status_fd = -1 };
 	for (size_t i = 0; i < GUARD_LIMIT_COUNT; i++)
 		policy->limits[i] = GUARD_UNLIMITED;
+	for (size_t i = 0; i < GUARD_SESSION_COUNT; i++)
+		policy->opaque[i] = GUARD_VERDICT_OPAQUE;
 	(void)guard_policy_set_profile(policy, "gate", NULL);
 }
 

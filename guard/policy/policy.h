@@ -93,6 +93,17 @@ const char *guard_verdict_word(enum guard_verdict verdict);
 /* Its number, or -1. */
 int guard_verdict_find(const char *word);
 
+/* How a command would run that cannot be judged. */
+enum guard_session {
+	GUARD_SANDBOXED,
+	GUARD_UNSANDBOXED,
+	GUARD_HEADLESS, /* nobody is there to be asked */
+	GUARD_SESSION_COUNT,
+};
+
+/* "sandboxed", "unsandboxed", "headless". */
+const char *guard_session_word(enum guard_session session);
+
 /* A file's advice about commands; the kernel knows nothing of it. */
 struct guard_advice {
 	enum guard_verdict verdict;
@@ -160,7 +171,8 @@ struct guard_policy {
 	size_t net_line_count;
 	struct guard_advice *commands;
 	size_t command_count;
-	char *bytes; /* what the file's words are in */
+	enum guard_verdict opaque[GUARD_SESSION_COUNT]; /* OPAQUE: the file does not say */
+	char *bytes;					/* what the file's words are in */
 };
 
 void guard_policy_init(struct guard_policy *policy);

@@ -36,6 +36,17 @@ int guard_verdict_find(const char *word)
 	return -1;
 }
 
+const char *guard_session_word(enum guard_session session)
+{
+	static const char *const words[] = {
+		[GUARD_SANDBOXED] = "sandboxed",
+		[GUARD_UNSANDBOXED] = "unsandboxed",
+		[GUARD_HEADLESS] = "headless",
+	};
+
+	return words[session];
+}
+
 /* --- limits ----------------------------------------------------------------------- */
 
 static const char *parse_size(const char *text, uint64_t *ret)

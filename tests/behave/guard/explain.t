@@ -23,6 +23,7 @@ commands:
   - { argv: [git], verdict: allow }
 protect:
   - { path: policy.yaml, reason: by hand alone }
+opaque: { sandboxed: allow, headless: deny }
 network:
   allow: ["10.0.0.0/8:443", "deb.debian.org:80"]
   deny: ["10.0.0.5"]
@@ -75,10 +76,10 @@ explains "the host's: every one" \
 	"10.0.0.1:443: allow: network mode host (policy.yaml:9:22); enforced by none" \
 	--profile fast --host 10.0.0.1:443
 explains "a list: what it allows" \
-	"10.0.0.1:443: allow: allow 10.0.0.0/8:443 (policy.yaml:17:11); enforced by none" \
+	"10.0.0.1:443: allow: allow 10.0.0.0/8:443 (policy.yaml:18:11); enforced by none" \
 	--profile list --host 10.0.0.1:443
 explains "what it denies has the last word" \
-	"[::ffff:10.0.0.5]:443: deny: deny 10.0.0.5 (policy.yaml:18:10); enforced by none" \
+	"[::ffff:10.0.0.5]:443: deny: deny 10.0.0.5 (policy.yaml:19:10); enforced by none" \
 	--profile list --host '[::ffff:10.0.0.5]:443'
 explains "what it does not name is denied" \
 	"example.org:80: deny: network mode rules (policy.yaml:7:22); enforced by none" \
@@ -105,7 +106,7 @@ explains "wherever the program lies" "/usr/bin/git push --force x: deny: command
 	--command '/usr/bin/git push --force x'
 explains "what no rule names" "make: allow: no rule names it; enforced by none" --command make
 explains "what takes a shell cannot be told" \
-	"git status; git push: opaque: it is more than one simple command; enforced by none" \
+	"git status; git push: opaque: it is more than one simple command, sandboxed: allow, headless: deny; enforced by none" \
 	--command 'git status; git push'
 
 # --- the rest -------------------------------------------------------------------------------
@@ -119,8 +120,9 @@ exits "a policy with a fault" 65 fence-guard explain --policy dir/file --path a
 		# shellcheck disable=SC2086 # two words each
 		fence-guard explain --policy policy.yaml --json $question
 	done
+	fence-guard explain --policy policy.yaml --json --command 'a | b'
 } >"$T/all"
-is "seven answers" "$(wc -l <"$T/all" | tr -d ' ')" 7
+is "eight answers" "$(wc -l <"$T/all" | tr -d ' ')" 8
 faults() {
 	jq -r --slurpfile schema "$SRC/schemas/fence-guard-explain-v1.json" -f "$SRC/tests/lib/schema.jq" "$1" 2>&1
 }

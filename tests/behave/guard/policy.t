@@ -44,6 +44,8 @@ is "on the host" "$(cat "$T/place/new")" x
 under "ro: a folder in the working directory is read-only" EROFS -- guard_try write dir/file
 under "tmpfs: a folder is empty" 0 -- sh -c 'ls open | wc -l | tr -d " "'
 under "deny: what ~ names is closed" EACCES -- guard_try open "$HOME/.config/key"
+profile 'files: {ro: [.]}'
+under "ro: the working directory itself can be read-only" EROFS -- guard_try write dir/file
 profile 'files: {protect: [dir/file]}'
 under "protect: a file stays as it is" EROFS -- guard_try write dir/file
 under "and where it is" EBUSY -- guard_try rename dir other
@@ -58,6 +60,9 @@ FENCE_KEPT=yes TZ=UTC guard --policy policy.yaml --env FENCE_SET=option -- env 2
 	grep -v '^PATH=' | sort >seen
 is "variables: kept, set, replaced by an option, and no other" "$(paste -sd' ' seen)" \
 	"CI=true FENCE_KEPT=yes FENCE_SET=option"
+
+is "also when the caller ignores its children" \
+	"$(trap '' CHLD; guard --policy policy.yaml -- sh -c 'echo "$CI"')" true
 
 profile 'network: {mode: host}'
 same_net() {
