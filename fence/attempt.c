@@ -106,6 +106,9 @@ static int next_status(const struct fence_marker *marker, const struct fence_att
 	}
 	if (marker->status == step->status && !has_news)
 		return 0;
+	if (step->through_terminating && marker->status == FENCE_MARKER_ACTIVE &&
+	    step->status == FENCE_MARKER_TERMINATED)
+		return 1;
 	if (!fence_marker_may_become(marker->status, step->status))
 		return fence_fail_why(err, -EPERM, "that cannot follow",
 				      "the marker: from %s to %s",
@@ -129,6 +132,7 @@ static int replace_state(struct fence_marker_writer *writer, const struct fence_
 		.attempt_id = step->attempt_id,
 		.approved = &approved,
 		.status = status,
+		.through_terminating = step->through_terminating,
 		.by = step->by,
 		.group = step->group,
 		.group_cgroup = step->group_cgroup,

@@ -69,6 +69,7 @@ struct fence_attempt_step {
 	/* The supervisor that the marker must name; pid 0: whichever it names. */
 	struct fence_ident supervisor;
 	enum fence_marker_status status; /* to become */
+	bool through_terminating;	 /* marker.h; where it is active */
 	enum fence_marker_by by;
 	const struct fence_ident *group; /* NULL: leave it */
 	uint64_t group_cgroup;

@@ -238,6 +238,9 @@ struct fence_marker_change {
 	const char *attempt_id;
 	const struct fence_marker_approved *approved; /* the state to be replaced */
 	enum fence_marker_status status;
+	/* From active to terminated in one replacement: two steps, of which the first would
+	 * be there for no longer than the second takes to replace it. `seq` grows by two. */
+	bool through_terminating;
 	enum fence_marker_by by;
 	const struct fence_ident *group; /* NULL: leave it */
 	uint64_t group_cgroup;

@@ -403,6 +403,12 @@ static int check_names(const struct fence_marker_writer *writer, struct fence_er
 	return -EMLINK;
 }
 
+static bool is_two_steps(const struct fence_marker *old, const struct fence_marker_change *change)
+{
+	return change->through_terminating && old->status == FENCE_MARKER_ACTIVE &&
+	       change->status == FENCE_MARKER_TERMINATED;
+}
+
 static int read_approved(const struct fence_marker_writer *writer,
 			 const struct fence_marker_change *change, struct fence_marker *ret,
 			 struct fence_err *err)
@@ -414,7 +420,8 @@ static int read_approved(const struct fence_marker_writer *writer,
 		rc = fence_marker_read(path, change->format, ret, NULL, err);
 	if (rc == 0)
 		rc = fence_marker_compare(ret, change->attempt_id, change->approved, err);
-	if (rc == 0 && !fence_marker_may_become(ret->status, change->status))
+	if (rc == 0 && !is_two_steps(ret, change) &&
+	    !fence_marker_may_become(ret->status, change->status))
 		rc = fence_fail_why(err, -EPERM, "that cannot follow", "%s: from %s to %s",
 				    writer->path.name, fence_marker_status_word(ret->status),
 				    fence_marker_status_word(change->status));
@@ -425,14 +432,14 @@ static int draft_change(struct draft *draft, const struct fence_marker_change *c
 			const struct fence_marker *old, struct fence_err *err)
 {
 	struct fence_marker_news news = { .status = change->status,
-					  .seq = old->seq + 1,
+					  .seq = old->seq + (is_two_steps(old, change) ? 2 : 1),
 					  .group = change->group,
 					  .group_cgroup = change->group_cgroup,
 					  .result = change->result,
 					  .by = change->by };
 	int rc;
 
-	if (old->seq == FENCE_JSON_INT_MAX)
+	if (old->seq >= FENCE_JSON_INT_MAX - 1)
 		return fence_fail_why(err, -EOVERFLOW, "its seq cannot grow", "%s",
 				      draft->writer->path.name);
 	rc = random_hex((sizeof(news.nonce) - 1) / 2, news.nonce);

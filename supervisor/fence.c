@@ -198,6 +198,8 @@ static int advance(struct fence_marker_writer *writer, const struct run_fence *f
 		.attempt_id = fence->attempt_id,
 		.supervisor = fence->supervisor,
 		.status = status,
+		/* Where nothing had to be signalled, nobody was told that it ends. */
+		.through_terminating = true,
 		.by = by,
 		.result = result,
 		.durable = result == NULL ? passing(fence) : fence->durable,
@@ -338,14 +340,11 @@ static bool is_cancelled(const struct run_fence *fence)
 int run_fence_conclude(struct run_fence *fence, struct fence_marker_result *result,
 		       struct fence_marker *ret, struct fence_err *err)
 {
-	int rc;
-
 	if (result->cause == FENCE_CAUSE_NOT_STARTED && is_cancelled(fence))
 		result->cause = FENCE_CAUSE_CANCELLED;
-	rc = advance(&fence->writer, fence, FENCE_MARKER_TERMINATING, FENCE_MARKER_BY_SUPERVISOR,
-		     result->survivors > 0 ? result : NULL, ret, err);
-	if (rc < 0 || result->survivors > 0)
-		return rc;
+	if (result->survivors > 0)
+		return advance(&fence->writer, fence, FENCE_MARKER_TERMINATING,
+			       FENCE_MARKER_BY_SUPERVISOR, result, ret, err);
 	return advance(&fence->writer, fence, FENCE_MARKER_TERMINATED, FENCE_MARKER_BY_SUPERVISOR,
 		       result, ret, err);
 }

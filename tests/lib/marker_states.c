@@ -19,9 +19,21 @@
 
 #define PATIENCE_MS 20000
 
-static void print_state(const struct fence_marker *marker, int64_t last_seq)
+/* Where nothing has to be signalled an attempt goes from active to terminated in one
+ * replacement, and its seq by two. */
+static bool is_missed(const struct fence_marker *marker, int64_t last_seq,
+		      enum fence_marker_status last_status)
 {
-	if (marker->seq > last_seq + 1)
+	bool two_steps =
+		last_status == FENCE_MARKER_ACTIVE && marker->status == FENCE_MARKER_TERMINATED;
+
+	return marker->seq > last_seq + (two_steps ? 2 : 1);
+}
+
+static void print_state(const struct fence_marker *marker, int64_t last_seq,
+			enum fence_marker_status last_status)
+{
+	if (is_missed(marker, last_seq, last_status))
 		printf("missed\n");
 	printf("%lld %s %s %s %s\n", (long long)marker->seq,
 	       fence_marker_status_word(marker->status),
@@ -34,6 +46,7 @@ static int watch(const char *path)
 {
 	int64_t stop_at_ms = fence_now_ms() + PATIENCE_MS;
 	struct fence_marker marker;
+	enum fence_marker_status last_status = FENCE_MARKER_ACTIVE;
 	int64_t last_seq = 0;
 
 	printf("watching\n");
@@ -42,8 +55,9 @@ static int watch(const char *path)
 		if (fence_marker_read(path, FENCE_MARKER_V1, &marker, NULL, NULL) < 0)
 			continue;
 		if (marker.seq != last_seq)
-			print_state(&marker, last_seq);
+			print_state(&marker, last_seq, last_status);
 		last_seq = marker.seq;
+		last_status = marker.status;
 		if (fence_attempt_is_over(&marker))
 			return 0;
 	}

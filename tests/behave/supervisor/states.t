@@ -18,7 +18,6 @@ watched() { # COMMAND...
 }
 is "a command that ends by itself" "$(watched own -- sh -c 'exit 3')" "1 active supervisor - -
 2 active group-runner group -
-3 terminating supervisor group -
 4 terminated supervisor group exited"
 is "one that leaves something" "$(watched own -q -- sh -c 'sleep 1000 &')" "1 active supervisor - -
 2 active group-runner group -
@@ -32,7 +31,6 @@ printf 'echo hello\n' >"$T/plain"
 chmod 755 "$T/plain"
 is "one that is of no known format" "$(watched own -- "$T/plain" 2>/dev/null)" "1 active supervisor - -
 2 active group-runner group -
-3 terminating supervisor group -
 4 terminated supervisor group not-started"
 cancelled() {
 	start -- sh -c "echo up >$T/up; exec sleep 1000"
