@@ -2,12 +2,15 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "fence/clock.h"
 #include "fence/own.h"
+#include "fence/sys.h"
 #include "guard/confine/resolve.h"
 
 static int distrust(struct fence_err *err, const char *path, const char *why, const char *hint)
@@ -22,13 +25,53 @@ static bool is_ours(const struct stat *st)
 	return st->st_uid == 0 || st->st_uid == geteuid();
 }
 
+/* Does this user namespace know the uid? The map has lines "first-inside first-outside
+ * count"; that of the first namespace has all of them. */
+static bool is_known(uid_t uid)
+{
+	char map[4096];
+	ssize_t length = fence_read_file(AT_FDCWD, "/proc/self/uid_map", map, sizeof(map));
+	const char *at = map;
+
+	for (int taken = 0; length > 0; at += taken) {
+		unsigned long long inside, outside, count;
+
+		if (sscanf(at, " %llu %llu %llu%n", &inside, &outside, &count, &taken) != 3)
+			return false;
+		if (uid >= inside && uid - inside < count)
+			return true;
+	}
+	/* Without a map nobody is taken for unknown. */
+	return true;
+}
+
+/* What a user namespace calls everybody whom it does not know (kernel.overflowuid). */
+static bool is_nobody(uid_t uid)
+{
+	char text[16];
+	int64_t nobody;
+
+	if (fence_read_file(AT_FDCWD, "/proc/sys/kernel/overflowuid", text, sizeof(text)) <= 0)
+		return false;
+	text[strcspn(text, "\n")] = '\0';
+	return fence_parse_number(text, 0, UINT32_MAX, &nobody) == 0 && uid == (uid_t)nobody;
+}
+
+/* In a user namespace / belongs to somebody unknown, as root is there. Of such a folder it
+ * is enough that others may not write it: its owner could put there only what is ours,
+ * for the file itself must be. */
+static bool is_trusted_folder(const struct stat *st)
+{
+	return is_ours(st) || (is_nobody(st->st_uid) && !is_known(st->st_uid));
+}
+
 static int judge_folder(const char *path, struct fence_err *err)
 {
 	struct stat st;
 
 	if (lstat(path, &st) < 0)
 		return fence_fail(err, -errno, "look at %s", path);
-	if (!is_ours(&st))
+	if (!is_trusted_folder(&st))
 		return distrust(
 			err, path,
 			"the folder belongs to another user, who could put another policy there",
@@ -68,6 +111,13 @@ static int judge_link(void *arg, const struct guard_object *link)
 	return judge_above(link->path, err);
 }
 
+/* The number alone does not tell: whoever is nobody sees, in a user namespace, all whom
+ * that does not know as himself. The kernel lets only the owner leave no access time. */
+static bool is_our_file(int fd, const struct stat *st)
+{
+	return is_ours(st) && (st->st_uid == 0 || fcntl(fd, F_SETFL, O_NONBLOCK | O_NOATIME) == 0);
+}
+
 static int judge_file(int fd, const struct guard_object *object, struct fence_err *err)
 {
 	struct stat st;
@@ -79,7 +129,7 @@ static int judge_file(int fd, const struct guard_object *object, struct fence_er
 				      object->path);
 	if (!S_ISREG(st.st_mode))
 		return fence_fail_why(err, -EINVAL, "not a regular file", "%s", object->path);
-	if (!is_ours(&st))
+	if (!is_our_file(fd, &st))
 		return distrust(err, object->path, "the policy belongs to another user",
 				"copy it to a file of yours or of root's");
 	if ((st.st_mode & (S_IWGRP | S_IWOTH)) != 0)

@@ -194,6 +194,11 @@ else
 	fence-policy /etc/passwd 2>"$T/err"
 	like "root's file is read, and then it is no policy" "$(head -n 1 "$T/err")" "fence-policy: /etc/passwd:[0-9]*"
 fi
+is "inside of another sandbox, which may not know root, it is taken as well" \
+	"$(fence-guard exec --profile none -- fence-guard exec --policy policy.yaml -- sh -c 'echo ok' 2>&1)" ok
+[ "$ROOT" = yes ] || is "but not a file whose owner is not known there" \
+	"$(fence-guard exec --profile none -- fence-policy /etc/passwd 2>&1)" \
+	"fence-policy: /etc/passwd: the policy belongs to another user; copy it to a file of yours or of root's"
 mkdir bin
 cp "$BIN/fence-guard" bin/
 if [ -e /usr/local/bin/fence-policy ]; then
