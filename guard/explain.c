@@ -488,7 +488,8 @@ static void write_json(const struct conf *conf, const struct answer *answer,
 		fence_jsonw_null(&w, "source");
 	}
 	fence_jsonw_close(&w, '}');
-	fence_text_add_bytes(text, w.buf, w.length_bytes);
+	if (!w.overflow)
+		fence_text_add_bytes(text, w.buf, w.length_bytes);
 	fence_text_add(text, "\n");
 	text->truncated |= w.overflow;
 }
@@ -534,7 +535,12 @@ static int answer_it(struct conf *conf, struct fence_text *text, struct fence_er
 	if (rc < 0)
 		return STATUS_DATA;
 	(conf->json ? write_json : write_words)(conf, &answer, text);
-	return 0;
+	if (!text->truncated)
+		return 0;
+	/* Half an answer is none. */
+	fence_text_init(text, text->buf, text->size_bytes);
+	fence_fail_why(err, -E2BIG, "the answer is too long", "--%s", kind_words[conf->kind]);
+	return STATUS_DATA;
 }
 
 int guard_explain_main(int argc, char *const *argv, struct fence_text *text, struct fence_err *err)

@@ -113,6 +113,10 @@ explains "what takes a shell cannot be told" \
 exits "nothing asked is a wrong usage" 64 fence-guard explain
 exits "so are two things" 64 fence-guard explain --path a --host b
 exits "and a word" 64 fence-guard explain --path a b
+long=$(printf '%04000d' 0)
+exits "an answer that is too long is none" 65 fence-guard explain --json --command "$long $long $long $long $long"
+is "and not half of one" "$(cat "$T/out")$(cat "$T/err")" \
+	"fence-guard: --command: the answer is too long"
 exits "a policy with a fault" 65 fence-guard explain --policy dir/file --path a
 {
 	for question in "--path dir" "--path absent" "--host 10.0.0.1" "--syscall mount" "--syscall read" \

@@ -55,6 +55,32 @@ under "also in the built-in profiles" EROFS --profile chromium -- guard_try writ
 under "the policy file itself is protected" EROFS -- guard_try write policy.yaml
 under "and stays where it is" EBUSY -- guard_try rename policy.yaml other
 
+newline='
+'
+# The name as a file's double-quoted scalar, and as a shell has it.
+hostile() {
+	printf secret >"./$2"
+	profile "files: {deny: [\"$1\"]}"
+	under "deny: a file called <$(printf %s "$1" | tr '\\\\' '/')>" EACCES -- guard_try open "./$2"
+	rm -f "./$2"
+}
+hostile 'a b' 'a b'
+hostile 'a\nb' "a${newline}b"
+hostile 'a\\b' 'a\b'
+hostile '-rf' '-rf'
+hostile './~x' '~x'
+hostile '#, ]}: &*!' '#, ]}: &*!'
+hostile 'caf\u00e9' "$(printf 'caf\303\251')"
+long=$W
+while [ ${#long} -lt 3700 ]; do
+	long=$long/$(printf '%0200d' 0)
+done
+mkdir -p "$long"
+echo secret >"$long/file"
+profile "files: {deny: [$long/file]}"
+under "deny: a path of nearly 4,000 bytes" EACCES -- guard_try open "$long/file"
+rm -rf "./$(printf '%0200d' 0)"
+
 profile 'env: {keep: [PATH, FENCE_KEPT], set: {CI: "true", FENCE_SET: a b}, unset: [HOME]}'
 FENCE_KEPT=yes TZ=UTC guard --policy policy.yaml --env FENCE_SET=option -- env 2>&1 |
 	grep -v '^PATH=' | sort >seen
