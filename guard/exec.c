@@ -57,6 +57,11 @@ static int add_tmpfs(void *conf, const char *value, struct fence_err *err)
 	return add_rule(conf, GUARD_TMPFS, value, err);
 }
 
+static int add_overlay(void *conf, const char *value, struct fence_err *err)
+{
+	return add_rule(conf, GUARD_OVERLAY, value, err);
+}
+
 static int add_deny(void *conf, const char *value, struct fence_err *err)
 {
 	return add_rule(conf, GUARD_DENY, value, err);
@@ -164,6 +169,8 @@ static const struct fence_opt options[] = {
 	{ 0, "rw", "PATH", "may be read and written", add_rw, NULL },
 	{ 0, "ro", "PATH", "may be read; shows what would be hidden", add_ro, NULL },
 	{ 0, "tmpfs", "PATH", "an empty folder in memory", add_tmpfs, NULL },
+	{ 0, "overlay", "PATH", "may be written; the changes go with the command", add_overlay,
+	  NULL },
 	{ 0, "deny", "PATH", "may be neither read nor written", add_deny, NULL },
 	{ 0, "protect", "PATH", "stays as it is inside a writable folder", add_protect, NULL },
 	{ 0, "allow-hardlinks", NULL, "go on although a closed file has a second name",

@@ -174,10 +174,10 @@ static void judge_op(const struct guard_policy *policy, const struct guard_op *o
 		     struct answer *answer)
 {
 	static const char *const verdicts[] = {
-		[GUARD_OP_DEV] = "private", [GUARD_OP_PROC] = "private",
-		[GUARD_OP_TMP] = "private", [GUARD_OP_TMPFS] = "private",
-		[GUARD_OP_RW] = "allow",    [GUARD_OP_RO] = "read-only",
-		[GUARD_OP_MASK] = "deny",
+		[GUARD_OP_DEV] = "private",	[GUARD_OP_PROC] = "private",
+		[GUARD_OP_TMP] = "private",	[GUARD_OP_TMPFS] = "private",
+		[GUARD_OP_OVERLAY] = "private", [GUARD_OP_RW] = "allow",
+		[GUARD_OP_RO] = "read-only",	[GUARD_OP_MASK] = "deny",
 	};
 	const struct guard_rule *rule;
 

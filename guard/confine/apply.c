@@ -19,6 +19,7 @@
 #include <unistd.h>
 
 #include "guard/confine/mounts.h"
+#include "guard/confine/resolve.h"
 #include "guard/confine/steps.h"
 
 uint64_t guard_confine_namespaces(const struct guard_confine *confine)
@@ -64,12 +65,18 @@ static int close_view(struct guard_confine *confine, struct fence_err *err)
 						 : guard_mounts_proc_only(err);
 }
 
-/* An empty folder in its place was asked for. */
-static bool is_tmpfs(const struct guard_plan *plan, const char *path)
+/* An empty folder in its place was asked for, or an overlay of it, all of whose folders
+ * are its own. */
+static bool is_made_up(const struct guard_plan *plan, const char *path)
 {
-	for (size_t i = 0; i < plan->count; i++)
-		if (plan->ops[i].kind == GUARD_OP_TMPFS && strcmp(plan->ops[i].path, path) == 0)
+	for (size_t i = 0; i < plan->count; i++) {
+		const struct guard_op *op = &plan->ops[i];
+
+		if (op->kind == GUARD_OP_TMPFS && strcmp(op->path, path) == 0)
 			return true;
+		if (op->kind == GUARD_OP_OVERLAY && guard_path_within(path, op->path))
+			return true;
+	}
 	return false;
 }
 
@@ -85,7 +92,7 @@ static int enter_cwd(struct guard_confine *confine, struct fence_err *err)
 	}
 	if (st.st_dev == plan->cwd_st.st_dev && st.st_ino == plan->cwd_st.st_ino)
 		return 0;
-	if (is_tmpfs(plan, plan->cwd))
+	if (is_made_up(plan, plan->cwd))
 		return 0;
 	fence_fail_why(err, -ESTALE, "another folder is there inside",
 		       "enter the working directory %s", plan->cwd);

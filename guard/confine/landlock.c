@@ -34,7 +34,8 @@ struct ruleset_attr {
 static bool is_writable(const struct guard_op *op)
 {
 	return !op->skip && op->tree_fd >= 0 &&
-	       (op->kind == GUARD_OP_RW || op->kind == GUARD_OP_TMPFS || op->kind == GUARD_OP_TMP ||
+	       (op->kind == GUARD_OP_RW || op->kind == GUARD_OP_TMPFS ||
+		op->kind == GUARD_OP_OVERLAY || op->kind == GUARD_OP_TMP ||
 		op->kind == GUARD_OP_DEV);
 }
 

@@ -22,6 +22,7 @@
 #include "fence/own.h"
 #include "fence/sys.h"
 #include "guard/confine/cause.h"
+#include "guard/confine/overlay.h"
 #include "guard/confine/resolve.h"
 #include "guard/confine/tree.h"
 
@@ -121,6 +122,8 @@ static int make_up(struct guard_mounts *mounts, struct guard_op *op, size_t numb
 	if (op->kind == GUARD_OP_TMP)
 		return op->tree_fd = scratch_folder("tmp", 01777);
 	(void)snprintf(name, sizeof(name), "t%zu", number);
+	if (op->kind == GUARD_OP_OVERLAY)
+		return guard_overlay_make(op, name, mounts->real_root, err);
 	return op->tree_fd = scratch_folder(name, 0755);
 }
 
@@ -134,7 +137,8 @@ static int make_up_all(struct guard_mounts *mounts, struct guard_plan *plan, str
 		bool is_dir = S_ISDIR(op->st.st_mode);
 
 		if (op->skip || (op->kind != GUARD_OP_DEV && op->kind != GUARD_OP_TMP &&
-				 op->kind != GUARD_OP_TMPFS && op->kind != GUARD_OP_MASK))
+				 op->kind != GUARD_OP_TMPFS && op->kind != GUARD_OP_MASK &&
+				 op->kind != GUARD_OP_OVERLAY))
 			continue;
 		if (op->kind == GUARD_OP_MASK && have_mask[is_dir])
 			continue;
@@ -269,7 +273,8 @@ static int attach_below(const struct guard_plan *plan, struct guard_op *op,
 	}
 	if (op->st.st_ino == 0 && fstat(op->object_fd, &op->st) < 0)
 		return -errno;
-	place = guard_reopen(op->path, &op->st);
+	/* An overlay numbers its folders itself; nobody has been in it. */
+	place = guard_reopen(op->path, above->kind == GUARD_OP_OVERLAY ? NULL : &op->st);
 	if (place == -ESTALE)
 		return fence_fail_why(err, place, "it was replaced meanwhile", "confine %s",
 				      op->path);

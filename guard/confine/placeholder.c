@@ -116,7 +116,8 @@ static int make_once(int parent_fd, const char *path, const char *name, int *ret
 
 	if (rc == 0)
 		fd = open_entry(registry_fd, entry, O_CREAT, LOCK_SH);
-	if (rc == 0 && (fd == -ESTALE || fd == -ENOENT))
+	/* Whoever sweeps removes an empty registry, too. */
+	if (rc == -ENOENT || (rc == 0 && (fd == -ESTALE || fd == -ENOENT)))
 		return -ESTALE;
 	if (rc == 0)
 		rc = fd < 0 ? fd : 0;
@@ -160,12 +161,13 @@ int guard_placeholder_join(int parent_fd, const char *name, int *ret_lock_fd)
 
 	if (rc == 0)
 		fd = open_entry(registry_fd, entry, 0, LOCK_SH);
+	/* Only now: swept between the two looks it would be taken for somebody's own. */
+	if (fstatat(parent_fd, name, &st, AT_SYMLINK_NOFOLLOW) < 0)
+		return -ESTALE;
 	if (rc < 0 || fd == -ENOENT)
 		return 0;
 	if (fd < 0)
 		return fd;
-	if (fstatat(parent_fd, name, &st, AT_SYMLINK_NOFOLLOW) < 0)
-		return -ESTALE;
 	*ret_lock_fd = fence_take_fd(&fd);
 	return 1;
 }

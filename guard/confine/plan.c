@@ -343,6 +343,7 @@ static const enum guard_op_kind kind_of[] = {
 	[GUARD_RW] = GUARD_OP_RW,
 	[GUARD_RO] = GUARD_OP_RO,
 	[GUARD_TMPFS] = GUARD_OP_TMPFS,
+	[GUARD_OVERLAY] = GUARD_OP_OVERLAY,
 };
 
 struct link_note {
@@ -392,8 +393,9 @@ static int add_rule(struct guard_plan *plan, const struct guard_rule *rule, stru
 	if (strcmp(object.path, "/") == 0 && rule->access != GUARD_RO)
 		rc = fence_fail_why(err, -EINVAL, "the root itself cannot be changed", "--%s /",
 				    word);
-	else if (rule->access == GUARD_TMPFS && !S_ISDIR(object.st.st_mode))
-		rc = fence_fail(err, -ENOTDIR, "--tmpfs %s", rule->path);
+	else if ((rule->access == GUARD_TMPFS || rule->access == GUARD_OVERLAY) &&
+		 !S_ISDIR(object.st.st_mode))
+		rc = fence_fail(err, -ENOTDIR, "--%s %s", word, rule->path);
 	if (rc < 0) {
 		fence_close_fd(&object.fd);
 		return rc;

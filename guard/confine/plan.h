@@ -1,5 +1,6 @@
 /* The policy as an ordered list of operations on the view of files. Building it
- * only looks: every path is resolved once, to a descriptor and a link-free name. */
+ * only looks, but for placeholders: every path is resolved once, to a descriptor and a
+ * link-free name. */
 #ifndef GUARD_CONFINE_PLAN_H
 #define GUARD_CONFINE_PLAN_H
 
@@ -21,14 +22,15 @@ enum guard_layer {
 #define GUARD_PLACEHOLDERS_MAX 64
 
 enum guard_op_kind {
-	GUARD_OP_PIN,	/* bound onto itself, so that it cannot be renamed or removed */
-	GUARD_OP_DEV,	/* the small /dev */
-	GUARD_OP_PROC,	/* a fresh /proc */
-	GUARD_OP_TMP,	/* the private /tmp */
-	GUARD_OP_TMPFS, /* an empty folder in memory */
-	GUARD_OP_RW,	/* as it is on the host */
-	GUARD_OP_RO,	/* readable, never changed */
-	GUARD_OP_MASK,	/* neither */
+	GUARD_OP_PIN,	  /* bound onto itself, so that it cannot be renamed or removed */
+	GUARD_OP_DEV,	  /* the small /dev */
+	GUARD_OP_PROC,	  /* a fresh /proc */
+	GUARD_OP_TMP,	  /* the private /tmp */
+	GUARD_OP_TMPFS,	  /* an empty folder in memory */
+	GUARD_OP_OVERLAY, /* the host's, with what is written in memory */
+	GUARD_OP_RW,	  /* as it is on the host */
+	GUARD_OP_RO,	  /* readable, never changed */
+	GUARD_OP_MASK,	  /* neither */
 };
 
 struct guard_op {

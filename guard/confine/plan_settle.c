@@ -48,10 +48,15 @@ static int compare_ops(const void *left, const void *right)
 }
 
 static const char *const kind_words[] = {
-	[GUARD_OP_PIN] = "pinned",	   [GUARD_OP_DEV] = "the small /dev",
-	[GUARD_OP_PROC] = "the new /proc", [GUARD_OP_TMP] = "the private /tmp",
-	[GUARD_OP_TMPFS] = "tmpfs",	   [GUARD_OP_RW] = "rw",
-	[GUARD_OP_RO] = "read-only",	   [GUARD_OP_MASK] = "denied",
+	[GUARD_OP_PIN] = "pinned",
+	[GUARD_OP_DEV] = "the small /dev",
+	[GUARD_OP_PROC] = "the new /proc",
+	[GUARD_OP_TMP] = "the private /tmp",
+	[GUARD_OP_TMPFS] = "tmpfs",
+	[GUARD_OP_OVERLAY] = "overlay",
+	[GUARD_OP_RW] = "rw",
+	[GUARD_OP_RO] = "read-only",
+	[GUARD_OP_MASK] = "denied",
 };
 
 static int drop_doubles(struct guard_plan *plan, struct fence_err *err)
@@ -92,7 +97,7 @@ static bool hides(enum guard_op_kind kind)
 static bool shows(const struct guard_op *op)
 {
 	return op->kind == GUARD_OP_RW || op->kind == GUARD_OP_TMPFS ||
-	       (op->kind == GUARD_OP_RO && !op->shut);
+	       op->kind == GUARD_OP_OVERLAY || (op->kind == GUARD_OP_RO && !op->shut);
 }
 
 static int judge_op(struct guard_plan *plan, struct guard_op *op, struct fence_err *err)

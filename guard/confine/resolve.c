@@ -274,7 +274,7 @@ int guard_reopen(const char *path, const struct stat *wanted)
 		return fd;
 	if (fd < 0 || fstat(fd, &st) < 0)
 		return -errno;
-	if (st.st_dev != wanted->st_dev || st.st_ino != wanted->st_ino)
+	if (wanted != NULL && (st.st_dev != wanted->st_dev || st.st_ino != wanted->st_ino))
 		return -ESTALE;
 	return fence_take_fd(&fd);
 }

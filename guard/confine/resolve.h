@@ -43,7 +43,7 @@ int guard_resolve_here(struct guard_object *ret);
 bool guard_is_absent(int rc, const char *base, const char *path);
 
 /* Opens a path of that kind again, in the tree as it is now: it must be the same
- * object, else -ESTALE. Returns an O_PATH descriptor. */
+ * object, else -ESTALE, unless `wanted` is NULL. Returns an O_PATH descriptor. */
 int guard_reopen(const char *path, const struct stat *wanted);
 
 /* Absolute, without dots and doubled slashes; there may be links on its way. */

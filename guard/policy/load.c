@@ -79,7 +79,7 @@ static int take_profile(struct taking *t, const struct guard_wire_record *record
 static int take_rule(struct taking *t, const struct guard_wire_record *record)
 {
 	struct guard_rule *rule;
-	int access = fence_opt_choice("rw|ro|tmpfs|deny|protect", record->value[0]);
+	int access = fence_opt_choice("rw|ro|tmpfs|overlay|deny|protect", record->value[0]);
 	int rc;
 
 	if (access < 0)

@@ -11,8 +11,8 @@
 const char *guard_access_word(enum guard_access access)
 {
 	static const char *const words[] = {
-		[GUARD_RW] = "rw",     [GUARD_RO] = "ro",	    [GUARD_TMPFS] = "tmpfs",
-		[GUARD_DENY] = "deny", [GUARD_PROTECT] = "protect",
+		[GUARD_RW] = "rw",	     [GUARD_RO] = "ro",	    [GUARD_TMPFS] = "tmpfs",
+		[GUARD_OVERLAY] = "overlay", [GUARD_DENY] = "deny", [GUARD_PROTECT] = "protect",
 	};
 
 	return words[access];

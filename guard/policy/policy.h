@@ -13,11 +13,12 @@ enum guard_access {
 	GUARD_RW,
 	GUARD_RO,
 	GUARD_TMPFS,
+	GUARD_OVERLAY,
 	GUARD_DENY,
 	GUARD_PROTECT,
 };
 
-/* "rw", "ro", "tmpfs", "deny", "protect": the option's name. */
+/* "rw", "ro", "tmpfs", "overlay", "deny", "protect": the option's name. */
 const char *guard_access_word(enum guard_access access);
 
 /* Where in a policy file; line 0: an option's word, or built in. */

@@ -73,6 +73,12 @@ static void take_tmpfs(void *arg, struct fence_yaml *yaml, const struct fence_ya
 	take_paths(arg, value, GUARD_TMPFS);
 }
 
+static void take_overlay(void *arg, struct fence_yaml *yaml, const struct fence_yaml_node *value)
+{
+	(void)yaml;
+	take_paths(arg, value, GUARD_OVERLAY);
+}
+
 static void take_deny(void *arg, struct fence_yaml *yaml, const struct fence_yaml_node *value)
 {
 	(void)yaml;
@@ -97,6 +103,7 @@ static const struct fence_yaml_key file_keys[] = {
 	{ "rw", FENCE_YAML_LIST, false, take_rw },
 	{ "ro", FENCE_YAML_LIST, false, take_ro },
 	{ "tmpfs", FENCE_YAML_LIST, false, take_tmpfs },
+	{ "overlay", FENCE_YAML_LIST, false, take_overlay },
 	{ "deny", FENCE_YAML_LIST, false, take_deny },
 	{ "protect", FENCE_YAML_LIST, false, take_protect },
 	{ "allowHardlinks", FENCE_YAML_SCALAR, false, take_hardlinks },

@@ -7,6 +7,7 @@
  * Prints "moments N left N litter N": how many moments there were, after how many WATCHED
  * was there, and after how many it still was when the next launch had ended. */
 #include <errno.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -44,6 +45,14 @@ static bool exists(const char *path)
 	struct stat st;
 
 	return lstat(path, &st) == 0;
+}
+
+/* Somebody else's launch may be about to sweep it, and so keep ours from doing so. */
+static bool stays(const char *path)
+{
+	for (int i = 0; i < 200 && exists(path); i++)
+		(void)poll(NULL, 0, 10);
+	return exists(path);
 }
 
 static pid_t start(char **argv, bool traced)
@@ -105,6 +114,7 @@ static bool run_torn(char **argv, unsigned long kill_at)
 {
 	struct run run = { .kill_at = kill_at };
 	int status;
+	int last = 0;
 	pid_t pid;
 
 	run.launcher = start(argv, true);
@@ -113,9 +123,17 @@ static bool run_torn(char **argv, unsigned long kill_at)
 	if (ptrace(PTRACE_SETOPTIONS, run.launcher, 0, OPTIONS) < 0)
 		die("trace");
 	(void)ptrace(PTRACE_SYSCALL, run.launcher, 0, 0);
-	while ((pid = waitpid(-1, &status, __WALL)) > 0 || errno == EINTR)
+	while ((pid = waitpid(-1, &status, __WALL)) > 0 || errno == EINTR) {
 		if (pid > 0 && WIFSTOPPED(status))
 			on_stop(&run, pid, status);
+		else if (pid == run.launcher)
+			last = status;
+	}
+	if (!run.killed && last != 0) {
+		fprintf(stderr, "guard_torn: a launch that was not killed failed: %x\n",
+			(unsigned int)last);
+		exit(1);
+	}
 	return run.killed;
 }
 
@@ -146,7 +164,7 @@ int main(int argc, char **argv)
 	for (; run_torn(argv + 2, at); at++) {
 		left += exists(argv[1]);
 		run_unharmed(argv + 2);
-		litter += exists(argv[1]);
+		litter += stays(argv[1]);
 	}
 	printf("moments %lu left %lu litter %lu\n", at - 1, left, litter);
 	return litter == 0 ? 0 : 1;

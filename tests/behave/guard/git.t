@@ -40,6 +40,14 @@ by_parent='mv .git g && mkdir .git && cp -r g/* .git/ && printf "[core]\n\tfsmon
 by_index='git init -q nested && (cd nested && git commit -q --allow-empty -m x && git config core.fsmonitor "$1") &&
 	git add nested'
 
+# ask: what somebody outside does with git then, and whether it ran the program
+ask() {
+	git status >/dev/null 2>&1
+	echo more >>file
+	git add file >/dev/null 2>&1
+	if [ -e "$T/ran" ]; then echo ran; else echo kept; fi
+}
+
 # attack HOW OPTIONS...: what became of it: "ran" or "kept"
 attack() {
 	attack_how=$1
@@ -47,18 +55,14 @@ attack() {
 	fresh
 	fence-guard exec --ro "$FENCE_BUILD" --ro "$T/evil" --ro "$HOME" "$@" -- sh -c "$attack_how" - "$T/evil" >/dev/null 2>&1
 	rm -f "$T/ran"
-	git status >/dev/null 2>&1
-	git add -u >/dev/null 2>&1
-	if [ -e "$T/ran" ]; then echo ran; else echo kept; fi
+	ask
 }
 
 open_way() { # control: the same, not confined at all
 	fresh
 	sh -c "$1" - "$T/evil" >/dev/null 2>&1
 	rm -f "$T/ran"
-	git status >/dev/null 2>&1
-	git add -u >/dev/null 2>&1
-	if [ -e "$T/ran" ]; then echo ran; else echo kept; fi
+	ask
 }
 
 for way in setting hook commondir parent index; do
