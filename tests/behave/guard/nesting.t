@@ -18,4 +18,15 @@ if command -v bwrap >/dev/null; then
 else
 	lacks "inside of bwrap" bubblewrap
 fi
+
+# What holds of paths holds there: the same scenarios, each once more.
+inside() {
+	for scenario in protect deny hostile overlay; do
+		ok "$scenario.t inside of $1" "$@" sh "$SRC/tests/behave/guard/$scenario.t"
+	done
+}
+if command -v bwrap >/dev/null; then
+	inside bwrap --bind / / --dev-bind /dev /dev --proc /proc --unshare-user --unshare-pid --cap-add ALL --
+fi
+inside fence-guard exec --profile none --env FENCE_BUILD --
 done_testing

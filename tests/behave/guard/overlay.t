@@ -30,7 +30,9 @@ is "as it is" "$(cat ov/dir/new)" n
 rm ov/dir/new
 exits "a file cannot be one" 125 guard --overlay ov/file -- true
 exits "nor the root" 125 guard --overlay / -- true
-if [ "$ROOT" = yes ]; then
+# In a user namespace with one user there is nobody to give it to.
+if [ "$ROOT" = yes ] && : >given && chown 65534:65534 given 2>/dev/null; then
+	rm given
 	cp "$(command -v id)" ov/id
 	chmod 6755 ov/id && chown 65534:65534 ov/id && chmod 6755 ov/id
 	is "a setuid program in it is none" "$(guard --overlay ov -- ov/id -u)" 0

@@ -73,7 +73,7 @@ wait "$two" 2>/dev/null
 await none 98765
 # Init is the last to hold it.
 for entry in $(ours); do
-	flock "$entry" true
+	flock "$entry" true 2>/dev/null # or it is swept already
 done
 rm ready1 ready2
 exits "the other is killed: an empty folder is all that there is" 0 sh -c '! test -e none || { test -d none && test -z "$(ls -A none)"; }'
@@ -90,7 +90,9 @@ is "the host has what it had after all of them" "$(ls -AR)" "$before"
 is "and nothing of it is registered then" "$(ours)" ""
 
 # A registry that is somebody else's.
-if [ "$ROOT" = yes ]; then
+# In a user namespace with one user there is nobody else.
+if [ "$ROOT" = yes ] && : >given && chown 65534:65534 given 2>/dev/null; then
+	rm given
 	rm -rf /var/tmp/fenceline-65534
 	mkdir -m 777 /var/tmp/fenceline-65534
 	later rmdir /var/tmp/fenceline-65534
