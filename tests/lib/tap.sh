@@ -33,7 +33,7 @@ if [ -z "${TAP_BOUNDED:-}" ]; then
 	exec timeout --kill-after=10 120 sh "$0" "$@"
 fi
 unset TAP_BOUNDED
-ulimit -c 0
+ulimit -S -c 0
 umask 022
 LC_ALL=C
 export LC_ALL

@@ -1,0 +1,67 @@
+#!/bin/sh
+# Files, mounts, /proc and devices: the whole table of guard_escape_files.
+. "$(dirname "$0")/escapes.sh"
+
+mkdir -p denied.d pinned/hooks plain.d
+for f in denied denied.d/name pinned/hooks/pre-commit plain "$HOST/file" "$HIDDEN/hidden"; do
+	echo "$f" >"$f"
+done
+[ "$ROOT" = yes ] && mknod -m 666 node c 1 3
+mkfifo "$T/hold"
+(
+	cd "$HIDDEN" || exit 1
+	exec cat "$T/hold" 9<hidden
+) &
+victim=$!
+exec 8>"$T/hold"
+ok "there is a process of the host's" await some "$T/hold"
+
+attempts() {
+	guard_escape_files "$1" "$WHO" "$HOST" "$HIDDEN/hidden" "$victim" <"$HOST/file"
+}
+# confined LAUNCHER... : the table inside, in that launcher
+confined() {
+	"$@" fence-guard exec --status-fd 5 --ro "$FENCE_BUILD" --ro "$HOST" --deny denied --deny denied.d --protect pinned/hooks -- \
+		guard_escape_files inside "$WHO" "$HOST" "$HIDDEN/hidden" "$victim" <"$HOST/file" 5>"$T/record"
+}
+state() {
+	find "$HOST" "$HIDDEN" -printf '%p %m %u %g %s %T@ %C@\n'
+	find . -printf '%p %m %u %g\n' | sort
+	cat /proc/self/mountinfo /proc/sys/kernel/core_pattern /proc/sys/kernel/hostname
+	cat denied denied.d/name pinned/hooks/pre-commit plain
+}
+
+attempts outside >"$T/outside"
+judge outside <"$T/outside"
+if [ "$ROOT" = yes ]; then
+	attempts own >"$T/own"
+else
+	unshare --user --map-root-user guard_escape_files own "$WHO" >"$T/own"
+fi
+judge "outside, as root of its own mounts" <"$T/own"
+tried "outside, as root of its own mounts" "$T/own" guard_escape_files
+
+state >"$T/before"
+confined env >"$T/inside"
+landlock=$(sed -n 's/.*"landlock":"\([a-z]*\)".*/\1/p' "$T/record")
+if [ "$landlock" = off ]; then
+	lacks "what Landlock alone refuses" "Landlock ABI 2 (Linux 5.19)"
+	guard_escape_files list | sed -n 's/\tlandlock\t.*/ /p' | grep -v -f - "$T/inside" >"$T/fewer"
+	judge inside <"$T/fewer"
+else
+	judge inside <"$T/inside"
+fi
+tried inside "$T/inside" guard_escape_files
+confined fence-guard exec --profile none --keep-fd 5 -- >"$T/none"
+same "within another fence-guard the answers are the same" "$T/none"
+if command -v bwrap >/dev/null; then
+	confined in_bwrap | alone >"$T/bwrap"
+	same "within bwrap" "$T/bwrap"
+else
+	lacks "within bwrap" bubblewrap
+fi
+is "the host is unchanged" "$(state)" "$(cat "$T/before")"
+ok "its process is still there" kill -0 "$victim"
+exec 8>&-
+wait
+done_testing

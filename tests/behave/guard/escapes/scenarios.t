@@ -1,0 +1,124 @@
+#!/bin/sh
+# Attempts that take more than one process. A line `# attempt: NAME LAYER ANSWER` is what
+# fence-escapes(7) says of it; an answer that is a number is fence-guard's exit status.
+. "$(dirname "$0")/escapes.sh"
+
+if [ "$(uname -m)" != x86_64 ]; then
+	lacks "the numbers below are x86_64's" x86_64
+	done_testing
+fi
+
+# attempt: nested-guard seccomp 125
+exits "control: fence-guard within profile none widens what it may" 0 \
+	in_none fence-guard exec --rw "$HOST" --ro "$FENCE_BUILD" -- sh -c ': >"$1/new"' - "$HOST"
+ok "the host has it" rm "$HOST/new"
+exits "within profile gate it does not start" 125 guard -- fence-guard exec --rw "$HOST" -- sh -c ': >"$1/new"' - "$HOST"
+fails "nor has the host anything of it" test -e "$HOST/new"
+
+# attempt: kill-all namespaces nothing
+mkfifo "$T/hold"
+cat "$T/hold" &
+bystander=$!
+exec 8>"$T/hold"
+exits "kill -9 -1 ends what is inside" 0 guard -- sh -c 'sleep 98711 & kill -9 -1; wait; exit 0'
+ok "and nothing outside" kill -0 "$bystander"
+
+# attempt: kill-launcher namespaces ESRCH
+mkfifo "$T/pid"
+fence-guard exec -- sh -c 'read -r pid; kill -9 "$pid" 2>"$1"; kill -9 1 2>/dev/null; exit 7' - "$W/said" <"$T/pid" &
+launcher=$!
+echo "$launcher" >"$T/pid"
+wait "$launcher"
+is "a command cannot end its launcher" "$?" 7
+like "it sees no such process" "$(cat said)" "*No such process*"
+
+# attempt: daemon namespaces nothing
+guard -- sh -c 'setsid sh -c "sleep 98712 & sleep 98712" >/dev/null 2>&1 & exit 0'
+ok "a daemon does not outlive the command" await -t 2 none 98712
+
+# attempt: swarm namespaces nothing
+guard -- sh -c 'i=0; while [ $i -lt 300 ]; do setsid sleep 98713 >/dev/null 2>&1 & i=$((i+1)); done; echo $i' >"$T/swarm"
+is "nor do three hundred" "$(cat "$T/swarm")" 300
+ok "none of them" await -t 5 none 98713
+
+# attempt: orphan-of-launcher namespaces nothing
+fence-guard exec -- sh -c 'setsid sleep 98714 & echo up >ready; exec sleep 98714' &
+launcher=$!
+await file ready
+kill -9 "$launcher"
+wait "$launcher" 2>/dev/null
+ok "nor its killed launcher" await -t 2 none 98714
+
+# attempt: dump-core-outside mounts nothing
+crash() {
+	"$@" sh -c 'cd "$1" && ulimit -c unlimited && sh -c "kill -SEGV \$\$"' - "$HOST" >/dev/null 2>&1
+	find "$HOST" -name 'core*' -exec sh -c 'echo dumped; rm "$1"' - {} \;
+}
+case $(ulimit -Hc)$(cat /proc/sys/kernel/core_pattern) in
+unlimited[!/\|]*)
+	is "control: outside a crash leaves its core in the folder" "$(crash env)" dumped
+	is "inside it leaves none" "$(crash fence-guard exec --ro "$HOST" --)" ""
+	;;
+*) echo "# on this machine no core comes into the folder outside: core_pattern, ulimit -Hc" ;;
+esac
+
+# attempt: setgid-chage privileges nothing
+if [ -g /usr/bin/chage ] && [ "$ROOT" = no ]; then
+	exits "control: outside chage, which is setgid, reads what is root's" 0 chage -l "$(id -un)"
+	fails "inside it cannot" guard -- chage -l "$(id -un)"
+fi
+
+# attempt: link-for-the-next launcher 125
+ln -s "$HOST" planted
+exits "a link that one command planted is not followed for the next" 125 fence-guard exec --rw planted -- true
+exits "nor as its working directory" 125 fence-guard exec --rw "$W" --cwd planted -- true
+rm planted
+
+# attempt: second-name launcher 125
+echo secret >key
+ln key name
+exits "a masked file with a second name is refused" 125 guard --deny key -- cat name
+rm name
+
+# attempt: folder-as-input launcher 125
+exits "a folder as standard input is refused" 125 guard -- sh -c 'cat /proc/self/fd/0/../key' <"$HOST"
+
+# attempt: moved-and-copied mounts EBUSY
+mkdir -p repo/.git/hooks
+guard -- sh -c 'mv repo/.git repo/g; cp -r repo/g repo/.git; echo x >repo/.git/hooks/pre-commit' 2>/dev/null
+ok "control: a repository that is not the working directory's is not known" test -e repo/.git/hooks/pre-commit
+rm repo/.git/hooks/pre-commit
+guard --protect repo/.git/hooks -- sh -c 'mv repo/.git repo/g2; mkdir -p repo/.git/hooks; echo x >repo/.git/hooks/pre-commit' 2>"$T/err"
+like "mv then says why" "$(cat "$T/err")" "*busy*"
+fails "and the host has no hook" test -e repo/.git/hooks/pre-commit
+
+# attempt: terminal-of-others mounts ENOENT
+# attempt: type-ahead seccomp EPERM
+if command -v script >/dev/null; then
+	on_terminal() {
+		script -qec "$1" /dev/null </dev/null | tr -d '\r'
+	}
+	G="fence-guard exec --ro $FENCE_BUILD"
+	is "control: a terminal of the host's has a name" "$(on_terminal 'guard_try write $(tty)')" ok
+	is "which leads nowhere inside" "$(on_terminal "$G -- guard_try write \$(tty)")" ENOENT
+	for number in 0x5412 0x100005412 0xffffffff00005412 0x541c 0x10000541c; do
+		is "ioctl $number types nothing" "$(on_terminal "$G -- guard_try call 16 0 $number 0")" EPERM
+	done
+	is "but the size of the terminal can be asked for" "$(on_terminal "$G -- stty size" | wc -w | tr -d ' ')" 2
+else
+	lacks "a terminal of the host's" "script(1) of bsdutils"
+fi
+
+# attempt: abstract-socket-of-host-network landlock EPERM
+guard_try listen "@fence-escape-$$" <"$T/hold" >"$T/abstract" 8>&- &
+await file "$T/abstract"
+landlock=$(guard --net host --status-fd 5 -- true 5>&1 | sed -n 's/.*"landlock":"\([a-z]*\)".*/\1/p')
+is "control: outside an abstract socket answers" "$(guard_try unix "@fence-escape-$$")" ok
+if [ "$landlock" = enforced ]; then
+	is "with the host's network it is still out of reach" "$(guard --net host -- guard_try unix "@fence-escape-$$")" EPERM
+else
+	lacks "with the host's network it is still out of reach" "Landlock ABI 6 (Linux 6.12)"
+fi
+exec 8>&-
+wait
+done_testing
