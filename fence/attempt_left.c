@@ -47,18 +47,14 @@ int fence_left_traces_open(const struct fence_marker *marker, struct fence_left_
 			   struct fence_err *err)
 {
 	const struct fence_ident *supervisor = &marker->supervisor;
-	char stamp[FENCE_ATTEMPT_STAMP_BYTES];
 	bool is_bound = supervisor->boot_id[0] != '\0' && supervisor->pid_ns != 0;
 	int rc = 0;
 
 	*ret = (struct fence_left_traces){ .group = marker->group,
 					   .group_pidfd = -1,
 					   .cgroup_fd = -1 };
-	if (is_bound && supervisor->start_ticks != 0) {
-		fence_attempt_stamp(supervisor, stamp);
-		(void)snprintf(ret->stamp, sizeof(ret->stamp), "%s=%s", FENCE_ATTEMPT_VARIABLE,
-			       stamp);
-	}
+	if (is_bound && supervisor->start_ticks != 0)
+		fence_attempt_stamp(supervisor, ret->stamp);
 	/* By its id alone: a start time proves nothing (fence/ident.h). */
 	if (is_bound && marker->group.pid != 0 && marker->group.id != 0)
 		rc = fence_ident_open_group(&marker->group, &ret->group_pidfd);
@@ -96,13 +92,43 @@ static bool is_number_held(const struct fence_left_traces *traces)
 
 /* --- stamps ------------------------------------------------------------------------------- */
 
-/* Is `wanted` one of the file's NUL-terminated strings? Read in pieces: an environment
- * may have megabytes. */
-static bool has_string(int dir_fd, const char *path, const char *wanted)
+/* An environment as it goes by: NAME=VALUE and a NUL each, and in the value of ours
+ * stamps with a space between them. */
+struct stamp_match {
+	const char *stamp;
+	size_t name_matched; /* of "FENCE_SUPERVISOR=" */
+	size_t matched;	     /* of the stamp */
+	bool is_other;	     /* so far another variable, or in ours another stamp */
+};
+
+/* True at the byte that ends the stamp. */
+static bool match_byte(struct stamp_match *m, char byte)
+{
+	static const char name[] = FENCE_ATTEMPT_VARIABLE "=";
+	bool in_value = m->name_matched == sizeof(name) - 1;
+
+	if (byte == '\0' || (in_value && byte == ' ')) {
+		bool found = in_value && !m->is_other && m->stamp[m->matched] == '\0';
+
+		*m = (struct stamp_match){ .stamp = m->stamp,
+					   .name_matched = byte == '\0' ? 0 : m->name_matched };
+		return found;
+	}
+	if (m->is_other)
+		return false;
+	m->is_other = byte != (in_value ? m->stamp[m->matched] : name[m->name_matched]);
+	if (in_value)
+		m->matched += !m->is_other;
+	else
+		m->name_matched += !m->is_other;
+	return false;
+}
+
+/* Read in pieces: an environment may have megabytes. */
+static bool environ_has(int dir_fd, const char *path, const char *stamp)
 {
 	owned_fd fd = openat(dir_fd, path, O_RDONLY | O_CLOEXEC);
-	size_t wanted_bytes = strlen(wanted) + 1, matched = 0; /* with its NUL */
-	bool is_match = true;				       /* so far, since the last NUL */
+	struct stamp_match match = { .stamp = stamp };
 	char buf[4096];
 
 	if (fd < 0)
@@ -112,16 +138,9 @@ static bool has_string(int dir_fd, const char *path, const char *wanted)
 
 		if (got <= 0)
 			return false;
-		for (ssize_t i = 0; i < got; i++) {
-			is_match = is_match && buf[i] == wanted[matched];
-			matched++;
-			if (is_match && matched == wanted_bytes)
+		for (ssize_t i = 0; i < got; i++)
+			if (match_byte(&match, buf[i]))
 				return true;
-			if (buf[i] == '\0') {
-				is_match = true;
-				matched = 0;
-			}
-		}
 	}
 }
 
@@ -136,7 +155,7 @@ static bool any_task_has(pid_t pid, const char *stamp)
 	tasks = opendir(path);
 	while (tasks && !found && (entry = readdir(tasks)) != NULL) {
 		(void)snprintf(path, sizeof(path), "%.16s/environ", entry->d_name);
-		found = entry->d_name[0] != '.' && has_string(dirfd(tasks), path, stamp);
+		found = entry->d_name[0] != '.' && environ_has(dirfd(tasks), path, stamp);
 	}
 	if (tasks)
 		(void)closedir(tasks);
@@ -151,7 +170,7 @@ static bool has_stamp(const struct fence_proc_stat *proc, const char *stamp)
 	if (stamp[0] == '\0')
 		return false;
 	(void)snprintf(path, sizeof(path), "/proc/%d/environ", (int)proc->pid);
-	if (has_string(AT_FDCWD, path, stamp))
+	if (environ_has(AT_FDCWD, path, stamp))
 		return true;
 	return proc->state == 'Z' && any_task_has(proc->pid, stamp);
 }

@@ -45,11 +45,11 @@ void fence_left_list_drop(struct fence_left_list *list);
 /* What to look for, from the marker of a supervisor of this boot and pid namespace. */
 struct fence_left_traces {
 	struct fence_ident group;
-	int group_pidfd; /* -1: its leader is gone, or it has none */
-	bool group_gone; /* certainly: its number is a stranger's now */
-	char stamp[sizeof(FENCE_ATTEMPT_VARIABLE) + FENCE_ATTEMPT_STAMP_BYTES]; /* or empty */
-	int cgroup_fd;								/* -1: none */
-	char *cgroup_path; /* as /proc/PID/cgroup has it */
+	int group_pidfd;		       /* -1: its leader is gone, or it has none */
+	bool group_gone;		       /* certainly: its number is a stranger's now */
+	char stamp[FENCE_ATTEMPT_STAMP_BYTES]; /* or empty */
+	int cgroup_fd;			       /* -1: none */
+	char *cgroup_path;		       /* as /proc/PID/cgroup has it */
 };
 
 /* What the marker says too little about to be proof is not looked for: a stamp and a

@@ -93,10 +93,23 @@ static void only_the_very_stamp_counts(void **state)
 		const char *format;
 		size_t found;
 	} cases[] = {
-		{ "FENCE_SUPERVISOR=%s", 1 },	 { "FENCE_SUPERVISOR=%s1", 0 },
-		{ "FENCE_SUPERVISOR=1%s", 0 },	 { "XFENCE_SUPERVISOR=%s", 0 },
-		{ "A=FENCE_SUPERVISOR=%s", 0 },	 { "fence_supervisor=%s", 0 },
-		{ "FENCE_SUPERVISOR=%.20s", 0 }, { "FENCE_SUPERVISOR", 0 },
+		{ "FENCE_SUPERVISOR=%s", 1 },
+		{ "FENCE_SUPERVISOR=%s1", 0 },
+		{ "FENCE_SUPERVISOR=1%s", 0 },
+		{ "XFENCE_SUPERVISOR=%s", 0 },
+		{ "A=FENCE_SUPERVISOR=%s", 0 },
+		{ "fence_supervisor=%s", 0 },
+		{ "FENCE_SUPERVISOR=%.20s", 0 },
+		{ "FENCE_SUPERVISOR", 0 },
+		/* Of an attempt within another one's, and of one around another one's. */
+		{ "FENCE_SUPERVISOR=x/1 %s", 1 },
+		{ "FENCE_SUPERVISOR=%s x/1", 1 },
+		{ "FENCE_SUPERVISOR=x %s y", 1 },
+		{ "FENCE_SUPERVISOR= %s", 1 },
+		{ "FENCE_SUPERVISOR=x %s1 y", 0 },
+		{ "FENCE_SUPERVISOR=x 1%s y", 0 },
+		{ "A=x FENCE_SUPERVISOR=%s", 0 },
+		{ "A=x %s", 0 },
 	};
 
 	(void)state;
