@@ -1,7 +1,8 @@
 /* Writing markers. The order of an update, all of it under byte 0 of MARKER.lock:
  *
- *   1. the marker is read and compared with what was approved
- *   2. temporaries that a killed writer left are removed
+ *   1. temporaries that a killed writer left are removed; where it could only link the
+ *      new name, one may be the marker's second name, which would keep all writers away
+ *   2. the marker is read and compared with what was approved
  *   3. a sibling is made; the new state, which names the sibling's own inode, is
  *      composed, checked as a reader would, written, synced and closed
  *   4. the marker is read and compared again
@@ -9,7 +10,7 @@
  *   6. the folder is synced
  *
  * Before 5 the name holds the old state and after it the new one, whenever the
- * writer is killed; what is left of 3 goes with the next writer's 2.
+ * writer is killed; what is left of 3 goes with the next writer's 1.
  *
  * A call that failed may have been done all the same: a network file system answers
  * EIO or EINTR when only the reply was lost. So a sibling is removed also when its
@@ -48,21 +49,64 @@ static void lock_name(const struct fence_marker_writer *writer, char ret[NAME_MA
 		       writer->path.name);
 }
 
+/* Not with O_CREAT when it is there: in a folder like /tmp the kernel lets nobody, root
+ * included, open another user's file so (fs.protected_regular). */
+static int open_or_make(const struct fence_marker_writer *writer, const char *name, bool *ret_made)
+{
+	const int flags = O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC;
+	int fd;
+
+	do {
+		*ret_made = false;
+		fd = openat(writer->dir_fd, name, flags);
+		if (fd >= 0 || errno != ENOENT)
+			break;
+		*ret_made = true;
+		fd = openat(writer->dir_fd, name, flags | O_CREAT | O_EXCL, 0600);
+	} while (fd < 0 && errno == EEXIST);
+	return fd < 0 ? -errno : fd;
+}
+
+/* Whose the marker is, his is its lock: when root cancels what a user will own. */
+static int give_lock(const struct fence_marker_writer *writer)
+{
+	struct stat marker;
+
+	if (fstatat(writer->dir_fd, writer->path.name, &marker, AT_SYMLINK_NOFOLLOW) < 0 ||
+	    !S_ISREG(marker.st_mode) || marker.st_uid == geteuid())
+		return 0;
+	return fchown(writer->lock_fd, marker.st_uid, marker.st_gid) < 0 ? -errno : 0;
+}
+
+/* Ours to read and write, whatever the umask is. */
+static int settle_mode(int fd, const struct stat *st)
+{
+	return (st->st_mode & 07777) != 0600 && fchmod(fd, 0600) < 0 ? -errno : 0;
+}
+
 static int open_lock(struct fence_marker_writer *writer, struct fence_err *err)
 {
 	char name[NAME_MAX + 1];
 	struct stat st;
+	bool made;
+	int rc;
 
 	lock_name(writer, name);
-	writer->lock_fd = openat(writer->dir_fd, name,
-				 O_RDWR | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0600);
-	if (writer->lock_fd < 0)
-		return fence_fail(err, -errno, "open %s/%s", writer->path.dir, name);
-	if (fstat(writer->lock_fd, &st) < 0)
-		return fence_fail(err, -errno, "look at %s/%s", writer->path.dir, name);
+	rc = open_or_make(writer, name, &made);
+	if (rc < 0)
+		return fence_fail(err, rc, "open %s/%s", writer->path.dir, name);
+	writer->lock_fd = rc;
+	rc = fstat(writer->lock_fd, &st) < 0 ? -errno : 0;
+	if (rc == 0 && made)
+		rc = settle_mode(writer->lock_fd, &st);
+	if (rc < 0)
+		return fence_fail(err, rc, "look at %s/%s", writer->path.dir, name);
 	if (!S_ISREG(st.st_mode))
 		return fence_fail_why(err, -EINVAL, "not a regular file", "%s/%s", writer->path.dir,
 				      name);
+	/* Who may not give it away may not replace the marker either, and is told so then. */
+	if (made)
+		(void)give_lock(writer);
 	return 0;
 }
 
@@ -321,13 +365,29 @@ static void read_handle(int fd, char ret[FENCE_MARKER_HANDLE_BYTES])
 	write_hex(u.room + sizeof(struct file_handle), u.handle.handle_bytes, ret + 2);
 }
 
+/* The new state stays its owner's: root's cancel must not hide a user's marker from the
+ * user's supervisor. */
+static int keep_owner(const struct draft *draft, const struct stat *old, struct fence_err *err)
+{
+	int rc = 0;
+
+	if (old->st_uid != geteuid() && fchown(draft->fd, old->st_uid, old->st_gid) < 0)
+		rc = fence_fail(err, -errno, "leave %s/%s to its owner", draft->writer->path.dir,
+				draft->writer->path.name);
+	return rc;
+}
+
 static int place_of(const struct draft *draft, struct fence_marker_place *ret,
 		    struct fence_err *err)
 {
 	struct stat marker, parent;
+	int rc;
 
 	if (fstat(draft->fd, &marker) < 0 || fstat(draft->writer->dir_fd, &parent) < 0)
 		return fence_fail(err, -errno, "look at %s", draft->name);
+	rc = settle_mode(draft->fd, &marker);
+	if (rc < 0)
+		return fence_fail(err, rc, "set the mode of %s", draft->name);
 	*ret = (struct fence_marker_place){ marker.st_dev, marker.st_ino, parent.st_dev,
 					    parent.st_ino };
 	return 0;
@@ -385,17 +445,15 @@ static int path_of(const struct fence_marker_writer *writer, char ret[PATH_MAX],
 	return 0;
 }
 
-/* The marker as it is now, if it is the one to be replaced. */
 /* A second name would keep the old state, as authentic as before once it is the only
  * one of that file. */
-static int check_names(const struct fence_marker_writer *writer, struct fence_err *err)
+static int check_names(const struct fence_marker_writer *writer, struct stat *ret,
+		       struct fence_err *err)
 {
-	struct stat st;
-
-	if (fstatat(writer->dir_fd, writer->path.name, &st, AT_SYMLINK_NOFOLLOW) < 0)
+	if (fstatat(writer->dir_fd, writer->path.name, ret, AT_SYMLINK_NOFOLLOW) < 0)
 		return fence_fail(err, -errno, "look at %s/%s", writer->path.dir,
 				  writer->path.name);
-	if (st.st_nlink <= 1)
+	if (ret->st_nlink <= 1)
 		return 0;
 	(void)fence_fail_why(err, -EMLINK, "it has a second name, which would keep the old state",
 			     "%s/%s", writer->path.dir, writer->path.name);
@@ -409,9 +467,10 @@ static bool is_two_steps(const struct fence_marker *old, const struct fence_mark
 	       change->status == FENCE_MARKER_TERMINATED;
 }
 
+/* The marker as it is now, if it is the one to be replaced. */
 static int read_approved(const struct fence_marker_writer *writer,
 			 const struct fence_marker_change *change, struct fence_marker *ret,
-			 struct fence_err *err)
+			 struct stat *ret_stat, struct fence_err *err)
 {
 	char path[PATH_MAX];
 	int rc = path_of(writer, path, err);
@@ -425,11 +484,12 @@ static int read_approved(const struct fence_marker_writer *writer,
 		rc = fence_fail_why(err, -EPERM, "that cannot follow", "%s: from %s to %s",
 				    writer->path.name, fence_marker_status_word(ret->status),
 				    fence_marker_status_word(change->status));
-	return rc == 0 ? check_names(writer, err) : rc;
+	return rc == 0 ? check_names(writer, ret_stat, err) : rc;
 }
 
 static int draft_change(struct draft *draft, const struct fence_marker_change *change,
-			const struct fence_marker *old, struct fence_err *err)
+			const struct fence_marker *old, const struct stat *old_stat,
+			struct fence_err *err)
 {
 	struct fence_marker_news news = { .status = change->status,
 					  .seq = old->seq + (is_two_steps(old, change) ? 2 : 1),
@@ -446,6 +506,8 @@ static int draft_change(struct draft *draft, const struct fence_marker_change *c
 	if (rc < 0)
 		return fence_fail(err, rc, "get random bytes");
 	rc = open_draft(draft, change->by, err);
+	if (rc == 0)
+		rc = keep_owner(draft, old_stat, err);
 	if (rc == 0)
 		rc = compose_draft(draft, old->text, old->text_bytes, change->format, &news, err);
 	if (rc == 0)
@@ -469,7 +531,8 @@ static int read_again(const struct fence_marker_writer *writer,
 		      struct fence_err *err)
 {
 	struct fence_marker now;
-	int rc = read_approved(writer, change, &now, err);
+	struct stat unused;
+	int rc = read_approved(writer, change, &now, &unused, err);
 
 	return rc == 0 ? compare_states(writer, old, &now, err) : rc;
 }
@@ -495,13 +558,14 @@ static int publish_change(struct draft *draft, const struct fence_marker_change 
 {
 	const struct fence_marker_writer *writer = draft->writer;
 	struct fence_marker old;
+	struct stat old_stat;
 	bool is_out = false;
-	int rc = read_approved(writer, change, &old, err);
+	int rc = remove_stale(writer, err);
 
 	if (rc == 0)
-		rc = remove_stale(writer, err);
+		rc = read_approved(writer, change, &old, &old_stat, err);
 	if (rc == 0)
-		rc = draft_change(draft, change, &old, err);
+		rc = draft_change(draft, change, &old, &old_stat, err);
 	if (rc == 0)
 		rc = read_again(writer, change, &old, err);
 	if (rc == 0)

@@ -121,10 +121,6 @@ int marker_complain(const struct fence_err *err, int status);
 /* "PATH: no authentic marker", with what to do about it. */
 void marker_fail_none(struct fence_err *err, const char *path);
 
-/* Refuses to write through one of two names of the file: the other name would keep the
- * old state, which would read as authentic. 0, or -EMLINK with words. */
-int marker_check_names(const char *path, struct fence_err *err);
-
 /* --- waiting ------------------------------------------------------------------------------- */
 
 enum marker_wait_end {

@@ -132,8 +132,6 @@ static void repair(const struct marker_conf *conf, struct fence_attempt_repaired
 	*ret = (struct fence_attempt_repaired){ .outcome = FENCE_REPAIR_FAILED };
 	ret->has_marker =
 		fence_marker_read(conf->path, conf->format, &ret->marker, NULL, NULL) == 0;
-	if (conf->apply && ret->has_marker && marker_check_names(conf->path, err) < 0)
-		return;
 	(void)fence_attempt_repair(conf->path, &plan, ret, err);
 }
 

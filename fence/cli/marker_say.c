@@ -1,7 +1,6 @@
 /* What a verb of fence-marker says: one sentence or one JSON line. */
 #include <errno.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "fence/cli/marker_cli.h"
@@ -117,16 +116,4 @@ void marker_fail_none(struct fence_err *err, const char *path)
 {
 	(void)fence_fail_why(err, -EBADMSG, "no authentic marker", "%s", path);
 	(void)fence_hint(err, "fence-marker read --explain says which rule is broken");
-}
-
-int marker_check_names(const char *path, struct fence_err *err)
-{
-	struct stat st;
-
-	if (lstat(path, &st) < 0 || st.st_nlink <= 1)
-		return 0;
-	(void)fence_fail_why(err, -EMLINK, "it has a second name, which would keep the old state",
-			     "%s", path);
-	(void)fence_hint(err, "remove the name that is not the attempt's");
-	return -EMLINK;
 }

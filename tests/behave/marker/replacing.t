@@ -88,4 +88,22 @@ else
 	lacks "what cannot be said about a marker that is only read is 77" "a writable /dev/full"
 fi
 
+# Where a file system cannot rename without replacing, a new marker is linked and its
+# temporary unlinked; a writer that was killed between the two left this.
+n=$T/linked.json
+fence-marker create "$n" --attempt a1 --pid $$ >"$T/out"
+ln "$n" "$T/.linked.json.executor-1-0123456789abcdef"
+exits "a second name that a killed writer left keeps nobody away" 0 fence-marker cancel "$n"
+ok "it is removed" test ! -e "$T/.linked.json.executor-1-0123456789abcdef"
+
+for mask in 0777 0277 0022; do
+	n=$T/n$mask
+	exits "umask $mask: a marker is made" 0 \
+		sh -c "umask $mask; fence-marker create '$n' --attempt a1 --pid $$"
+	is "umask $mask: it and its lock are the owner's to read and write" \
+		"$(stat -c %a "$n" "$n.lock" | tr '\n' ' ')" "600 600 "
+	exits "umask $mask: and to replace" 0 sh -c "umask $mask; fence-marker cancel '$n'"
+	is "umask $mask: it stays so" "$(stat -c %a "$n")" 600
+done
+
 done_testing
