@@ -44,6 +44,10 @@ is "on the host" "$(cat "$T/place/new")" x
 under "ro: a folder in the working directory is read-only" EROFS -- guard_try write dir/file
 under "tmpfs: a folder is empty" 0 -- sh -c 'ls open | wc -l | tr -d " "'
 under "deny: what ~ names is closed" EACCES -- guard_try open "$HOME/.config/key"
+profile 'files: {overlay: [dir]}'
+under "overlay: a folder may be written" "text more" -- \
+	sh -c 'echo more >>dir/file && cat dir/file | paste -sd" "'
+is "and the host has what it had" "$(cat dir/file)" text
 profile 'files: {ro: [.]}'
 under "ro: the working directory itself can be read-only" EROFS -- guard_try write dir/file
 profile 'files: {protect: [dir/file]}'
