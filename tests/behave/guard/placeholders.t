@@ -46,7 +46,7 @@ while [ ${#long} -lt 3700 ]; do
 done
 mkdir -p "$long"
 exits "at the end of nearly 4,000 bytes" 0 guard --protect "$long/none" -- sh -c '! mkdir "$1/none"' - "$long"
-rm -r "$W/$(printf '%0200d' 0)"
+rm -r "${W:?}/$(printf '%0200d' 0)"
 is "the host has what it had after these" "$(ls -AR)" "$before"
 
 # What tools see.
