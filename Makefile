@@ -88,7 +88,7 @@ say = $(if $(V)$(SILENT),@:,@printf '  %-7s %s\n' $(1) $(2))
 # a folder goes into that folder's archive, from which a program takes what it uses.
 PROGRAM_MAINS := fence/fence_marker.c supervisor/fence_run.c \
 	supervisor/fence_supervisor.c guard/fence_guard.c guard/fence_policy.c \
-	guard/fence_chromium.c gate/fence_gate.c
+	guard/fence_bwrap.c guard/fence_chromium.c gate/fence_gate.c
 PROGRAM_MAINS := $(wildcard $(PROGRAM_MAINS))
 program_name = $(subst _,-,$(basename $(notdir $(1))))
 PROGRAMS := $(foreach m,$(PROGRAM_MAINS),$(BUILD)/bin/$(call program_name,$(m)))
@@ -100,7 +100,7 @@ FENCE_SRC := $(call sources,fence)
 MARKER_SRC := $(call sources,fence/cli)
 CONF_SRC  := $(call sources,fence/conf)
 SUPERVISOR_SRC := $(call sources,supervisor)
-GUARD_SRC := $(call sources,guard guard/policy guard/confine)
+GUARD_SRC := $(call sources,guard guard/policy guard/confine guard/bwrap)
 READER_SRC := $(call sources,guard/reader)
 BROWSER_SRC := $(call sources,guard/browser)
 GATE_SRC  := $(call sources,gate gate/report)
@@ -226,6 +226,8 @@ $(BUILD)/bin/fence-guard: $(SLIM)/obj/guard/fence_guard.o $(SLIM)/lib/guard.a $(
 $(BUILD)/bin/fence-policy: $(BUILD)/obj/guard/fence_policy.o $(BUILD)/lib/reader.a \
 		$(BUILD)/lib/guard.a $(LIBFENCECONF) $(LIBFENCE)
 	$(call link,$^,$(STATIC),$(YAML_LIBS))
+$(BUILD)/bin/fence-bwrap: $(SLIM)/obj/guard/fence_bwrap.o $(SLIM)/lib/guard.a $(SLIM)/lib/libfence.a
+	$(call slim_link,$^)
 $(BUILD)/bin/fence-chromium: $(SLIM)/obj/guard/fence_chromium.o $(SLIM)/lib/browser.a \
 		$(SLIM)/lib/libfence.a
 	$(call slim_link,$^)

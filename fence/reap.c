@@ -56,6 +56,17 @@ int fence_reap_wait(pid_t pid, struct fence_exit *ret, struct rusage *usage)
 	return take(pid, 0, ret, usage);
 }
 
+int fence_reap_any(struct fence_exit *ret)
+{
+	siginfo_t info;
+	int rc = fence_waitid(P_ALL, 0, &info, WEXITED, NULL);
+
+	if (rc < 0)
+		return rc;
+	read_exit(&info, ret);
+	return 0;
+}
+
 static int take_job(pid_t pid, int options, int *ret_signal)
 {
 	siginfo_t info;

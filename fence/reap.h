@@ -32,6 +32,9 @@ int fence_reap_wait(pid_t pid, struct fence_exit *ret, struct rusage *usage);
 /* Is this child of ours dead, and not reaped yet? */
 bool fence_reap_is_dead(pid_t pid);
 
+/* Waits for any child to die, and reaps it; -ECHILD: there is none left. */
+int fence_reap_any(struct fence_exit *ret);
+
 /* This child was stopped by a signal since the last time that this was asked: 1
  * and the signal; 0: no. */
 int fence_reap_stopped(pid_t pid, int *ret_signal);

@@ -299,6 +299,11 @@ int fence_fsmount(int fs_fd, unsigned int flags, unsigned int attr_flags)
 	return fd < 0 ? -errno : (int)fd;
 }
 
+int fence_pivot_root(const char *new_root, const char *put_old)
+{
+	return syscall(SYS_pivot_root, new_root, put_old) < 0 ? -errno : 0;
+}
+
 int fence_capset_none(void)
 {
 	struct __user_cap_header_struct header = { .version = _LINUX_CAPABILITY_VERSION_3 };

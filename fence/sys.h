@@ -98,6 +98,9 @@ int fence_fsopen(const char *type, unsigned int flags);
 int fence_fsconfig(int fs_fd, unsigned int command, const char *key, const char *value);
 int fence_fsmount(int fs_fd, unsigned int flags, unsigned int attr_flags);
 
+/* pivot_root(2), which no C library has. */
+int fence_pivot_root(const char *new_root, const char *put_old);
+
 /* Gives up every capability of this thread: effective, permitted, inheritable. */
 int fence_capset_none(void);
 

@@ -1,0 +1,764 @@
+/* The command line. A row's argument names its words: "SRC DEST" takes two. */
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "fence/clock.h"
+#include "guard/bwrap/bwrap.h"
+#include "guard/policy/policy.h"
+
+#define OPS_MAX	  65536
+#define WORDS_MAX 131072
+#define DEPTH_MAX 8
+
+#define SELF(conf) ((struct bwrap *)(conf))
+
+/* --- values ------------------------------------------------------------------------------ */
+
+static int fail_value(struct fence_err *err, const char *kind, const char *value)
+{
+	return fence_fail_why(err, -EINVAL, value, "Invalid %s", kind);
+}
+
+/* A descriptor of the caller's, which is ours from now on and not the command's. One
+ * that is not open is told where it is used. */
+static int take_fd(const char *value, int *ret, struct fence_err *err)
+{
+	int64_t number;
+
+	if (fence_parse_number(value, 0, INT_MAX, &number) < 0)
+		return fail_value(err, "fd", value);
+	*ret = (int)number;
+	(void)fcntl(*ret, F_SETFD, FD_CLOEXEC);
+	return 0;
+}
+
+static int parse_octal(const char *value, int *ret)
+{
+	char *end;
+	unsigned long mode;
+
+	if (value[0] == '\0' || strspn(value, "01234567") != strlen(value))
+		return -EINVAL;
+	errno = 0;
+	mode = strtoul(value, &end, 8);
+	if (errno != 0 || mode > 07777)
+		return -EINVAL;
+	*ret = (int)mode;
+	return 0;
+}
+
+static int set_id(const char *value, const char *kind, long long *ret, struct fence_err *err)
+{
+	int64_t number;
+
+	/* The last one means "none" to the kernel. */
+	if (fence_parse_number(value, 0, (int64_t)UINT32_MAX - 1, &number) < 0)
+		return fail_value(err, kind, value);
+	*ret = number;
+	return 0;
+}
+
+/* --- operations ---------------------------------------------------------------------------- */
+
+struct bwrap_op *bwrap_add_op(struct bwrap *bwrap, enum bwrap_op_kind kind, const char *dest,
+			      struct fence_err *err)
+{
+	struct bwrap_op *op;
+
+	if (bwrap->op_count == bwrap->op_room) {
+		size_t room = bwrap->op_room == 0 ? 32 : 2 * bwrap->op_room;
+		struct bwrap_op *more =
+			room > OPS_MAX ? NULL : realloc(bwrap->ops, room * sizeof(*more));
+
+		if (more == NULL) {
+			fence_fail(err, room > OPS_MAX ? -E2BIG : -ENOMEM, "add an operation");
+			return NULL;
+		}
+		bwrap->ops = more;
+		bwrap->op_room = room;
+	}
+	op = &bwrap->ops[bwrap->op_count++];
+	*op = (struct bwrap_op){ .kind = kind, .dest = dest, .fd = -1, .mode = -1, .tree_fd = -1 };
+	return op;
+}
+
+/* Which options take what --perms or --size left; for all others it is an error. */
+static int take_mode(struct bwrap *bwrap, struct bwrap_op *op)
+{
+	op->mode = bwrap->mode;
+	bwrap->mode = -1;
+	return 0;
+}
+
+static int add_bind(void *conf, bool read_only, bool devices, bool optional, struct fence_err *err)
+{
+	struct bwrap_op *op = bwrap_add_op(conf, BWRAP_BIND, SELF(conf)->words[1], err);
+
+	if (op == NULL)
+		return err->code;
+	op->source = SELF(conf)->words[0];
+	op->read_only = read_only;
+	op->devices = devices;
+	op->optional = optional;
+	return 0;
+}
+
+#define BIND_ROW(name, ro, dev, try)                                                               \
+	static int name(void *conf, const char *value, struct fence_err *err)                      \
+	{                                                                                          \
+		(void)value;                                                                       \
+		return add_bind(conf, ro, dev, try, err);                                          \
+	}
+BIND_ROW(set_bind, false, false, false)
+BIND_ROW(set_bind_try, false, false, true)
+BIND_ROW(set_dev_bind, false, true, false)
+BIND_ROW(set_dev_bind_try, false, true, true)
+BIND_ROW(set_ro_bind, true, false, false)
+BIND_ROW(set_ro_bind_try, true, false, true)
+
+static int add_fd(void *conf, enum bwrap_op_kind kind, bool read_only, bool with_mode,
+		  struct fence_err *err)
+{
+	struct bwrap *bwrap = conf;
+	struct bwrap_op *op = bwrap_add_op(bwrap, kind, bwrap->words[1], err);
+
+	if (op == NULL)
+		return err->code;
+	op->read_only = read_only;
+	if (with_mode)
+		(void)take_mode(bwrap, op);
+	return take_fd(bwrap->words[0], &op->fd, err);
+}
+
+static int set_bind_fd(void *conf, const char *value, struct fence_err *err)
+{
+	(void)value;
+	return add_fd(conf, BWRAP_BIND, false, false, err);
+}
+
+static int set_ro_bind_fd(void *conf, const char *value, struct fence_err *err)
+{
+	(void)value;
+	return add_fd(conf, BWRAP_BIND, true, false, err);
+}
+
+static int set_file(void *conf, const char *value, struct fence_err *err)
+{
+	(void)value;
+	return add_fd(conf, BWRAP_FILE, false, true, err);
+}
+
+static int set_bind_data(void *conf, const char *value, struct fence_err *err)
+{
+	(void)value;
+	return add_fd(conf, BWRAP_BIND_DATA, false, true, err);
+}
+
+static int set_ro_bind_data(void *conf, const char *value, struct fence_err *err)
+{
+	(void)value;
+	return add_fd(conf, BWRAP_BIND_DATA, true, true, err);
+}
+
+#define DEST_ROW(name, kind)                                                                       \
+	static int name(void *conf, const char *value, struct fence_err *err)                      \
+	{                                                                                          \
+		return bwrap_add_op(conf, kind, value, err) == NULL ? err->code : 0;               \
+	}
+DEST_ROW(set_proc, BWRAP_PROC)
+DEST_ROW(set_dev, BWRAP_DEV)
+DEST_ROW(set_mqueue, BWRAP_MQUEUE)
+DEST_ROW(set_remount_ro, BWRAP_REMOUNT_RO)
+
+static int set_tmpfs(void *conf, const char *value, struct fence_err *err)
+{
+	struct bwrap *bwrap = conf;
+	struct bwrap_op *op = bwrap_add_op(bwrap, BWRAP_TMPFS, value, err);
+
+	if (op == NULL)
+		return err->code;
+	op->size_bytes = bwrap->size_bytes;
+	bwrap->have_size = false;
+	bwrap->size_bytes = 0;
+	return take_mode(bwrap, op);
+}
+
+static int set_dir(void *conf, const char *value, struct fence_err *err)
+{
+	struct bwrap_op *op = bwrap_add_op(conf, BWRAP_DIR, value, err);
+
+	return op == NULL ? err->code : take_mode(conf, op);
+}
+
+static int set_symlink(void *conf, const char *value, struct fence_err *err)
+{
+	struct bwrap_op *op = bwrap_add_op(conf, BWRAP_SYMLINK, SELF(conf)->words[1], err);
+
+	if (op == NULL)
+		return err->code;
+	op->source = value;
+	return 0;
+}
+
+static int set_chmod(void *conf, const char *value, struct fence_err *err)
+{
+	struct bwrap_op *op = bwrap_add_op(conf, BWRAP_CHMOD, SELF(conf)->words[1], err);
+
+	if (op == NULL)
+		return err->code;
+	if (parse_octal(value, &op->mode) < 0)
+		return fence_fail_why(err, -EINVAL, "takes an octal number of at most 07777",
+				      "--chmod");
+	return 0;
+}
+
+static int set_perms(void *conf, const char *value, struct fence_err *err)
+{
+	if (SELF(conf)->mode >= 0)
+		return fence_fail_why(err, -EINVAL, "given twice for the same option", "--perms");
+	if (parse_octal(value, &SELF(conf)->mode) < 0)
+		return fence_fail_why(err, -EINVAL, "takes an octal number of at most 07777",
+				      "--perms");
+	return 0;
+}
+
+static int set_size(void *conf, const char *value, struct fence_err *err)
+{
+	int64_t number;
+
+	if (SELF(conf)->have_size)
+		return fence_fail_why(err, -EINVAL, "given twice for the same option", "--size");
+	if (fence_parse_number(value, 1, INT64_MAX, &number) < 0)
+		return fence_fail_why(err, -EINVAL, "takes a positive number of bytes", "--size %s",
+				      value);
+	SELF(conf)->have_size = true;
+	SELF(conf)->size_bytes = (uint64_t)number;
+	return 0;
+}
+
+/* --- namespaces and identity ----------------------------------------------------------------- */
+
+#define FLAG_ROW(name, field, to)                                                                  \
+	static int name(void *conf, const char *value, struct fence_err *err)                      \
+	{                                                                                          \
+		(void)value;                                                                       \
+		(void)err;                                                                         \
+		SELF(conf)->field = to;                                                            \
+		return 0;                                                                          \
+	}
+FLAG_ROW(set_unshare_user, user, BWRAP_YES)
+FLAG_ROW(set_unshare_ipc, ipc, true)
+FLAG_ROW(set_unshare_pid, pid, true)
+FLAG_ROW(set_unshare_net, net, true)
+FLAG_ROW(set_unshare_uts, uts, true)
+FLAG_ROW(set_unshare_cgroup, cgroup, BWRAP_YES)
+FLAG_ROW(set_disable_userns, disable_userns, true)
+FLAG_ROW(set_assert_userns, assert_userns_disabled, true)
+FLAG_ROW(set_new_session, new_session, true)
+FLAG_ROW(set_die_with_parent, die_with_parent, true)
+FLAG_ROW(set_as_pid_1, as_pid_1, true)
+
+static void wish(enum bwrap_wish *field)
+{
+	if (*field == BWRAP_NO)
+		*field = BWRAP_TRY;
+}
+
+static int set_user_try(void *conf, const char *value, struct fence_err *err)
+{
+	(void)value;
+	(void)err;
+	wish(&SELF(conf)->user);
+	return 0;
+}
+
+static int set_cgroup_try(void *conf, const char *value, struct fence_err *err)
+{
+	(void)value;
+	(void)err;
+	wish(&SELF(conf)->cgroup);
+	return 0;
+}
+
+static int set_unshare_all(void *conf, const char *value, struct fence_err *err)
+{
+	struct bwrap *bwrap = conf;
+
+	(void)value;
+	(void)err;
+	wish(&bwrap->user);
+	wish(&bwrap->cgroup);
+	bwrap->ipc = bwrap->pid = bwrap->net = bwrap->uts = true;
+	return 0;
+}
+
+static int set_share_net(void *conf, const char *value, struct fence_err *err)
+{
+	(void)value;
+	(void)err;
+	SELF(conf)->net = false;
+	return 0;
+}
+
+#define FD_ROW(name, field)                                                                        \
+	static int name(void *conf, const char *value, struct fence_err *err)                      \
+	{                                                                                          \
+		return take_fd(value, &SELF(conf)->field, err);                                    \
+	}
+FD_ROW(set_userns, userns_fd)
+FD_ROW(set_userns2, userns2_fd)
+FD_ROW(set_pidns, pidns_fd)
+FD_ROW(set_sync_fd, sync_fd)
+FD_ROW(set_block_fd, block_fd)
+FD_ROW(set_userns_block_fd, userns_block_fd)
+FD_ROW(set_info_fd, info_fd)
+FD_ROW(set_json_fd, json_fd)
+
+static int set_uid(void *conf, const char *value, struct fence_err *err)
+{
+	return set_id(value, "uid", &SELF(conf)->uid, err);
+}
+
+static int set_gid(void *conf, const char *value, struct fence_err *err)
+{
+	return set_id(value, "gid", &SELF(conf)->gid, err);
+}
+
+#define TEXT_ROW(name, field)                                                                      \
+	static int name(void *conf, const char *value, struct fence_err *err)                      \
+	{                                                                                          \
+		(void)err;                                                                         \
+		SELF(conf)->field = value;                                                         \
+		return 0;                                                                          \
+	}
+TEXT_ROW(set_hostname, hostname)
+TEXT_ROW(set_chdir, dir)
+TEXT_ROW(set_argv0, argv0)
+TEXT_ROW(set_exec_label, exec_label)
+TEXT_ROW(set_file_label, file_label)
+
+/* --- environment, locks, capabilities, filters ------------------------------------------------ */
+
+static int set_setenv(void *conf, const char *value, struct fence_err *err)
+{
+	if (setenv(value, SELF(conf)->words[1], 1) < 0)
+		return fence_fail(err, -errno, "set variable %s", value);
+	return 0;
+}
+
+static int set_unsetenv(void *conf, const char *value, struct fence_err *err)
+{
+	(void)conf;
+	return unsetenv(value) < 0 ? fence_fail(err, -errno, "unset variable %s", value) : 0;
+}
+
+static int set_clearenv(void *conf, const char *value, struct fence_err *err)
+{
+	(void)conf;
+	(void)value;
+	return clearenv() != 0 ? fence_fail(err, -ENOMEM, "clear the environment") : 0;
+}
+
+static int set_lock_file(void *conf, const char *value, struct fence_err *err)
+{
+	struct bwrap *bwrap = conf;
+	const char **more = realloc(bwrap->lock_files, (bwrap->lock_count + 1) * sizeof(*more));
+
+	if (more == NULL)
+		return fence_fail(err, -ENOMEM, "add a lock file");
+	bwrap->lock_files = more;
+	bwrap->lock_files[bwrap->lock_count++] = value;
+	return 0;
+}
+
+/* bubblewrap wants names with their "cap_", as capabilities(7) has them. */
+static int caps_of(const char *value, uint64_t *ret, struct fence_err *err)
+{
+	int number = strncasecmp(value, "cap_", 4) == 0 ? guard_cap_number(value) : -1;
+
+	*ret = strcasecmp(value, "ALL") == 0 ? ~UINT64_C(0) : UINT64_C(1) << (number & 63);
+	if (number >= 0 || *ret == ~UINT64_C(0))
+		return 0;
+	fence_fail_why(err, -EINVAL, "no such capability", "%s", value);
+	(void)fence_hint(err, "write ALL or a name of capabilities(7), like CAP_NET_ADMIN");
+	return -EINVAL;
+}
+
+static int set_cap_add(void *conf, const char *value, struct fence_err *err)
+{
+	uint64_t caps;
+	int rc = caps_of(value, &caps, err);
+
+	if (rc < 0)
+		return rc;
+	SELF(conf)->caps_named = true;
+	SELF(conf)->caps |= caps;
+	return 0;
+}
+
+static int set_cap_drop(void *conf, const char *value, struct fence_err *err)
+{
+	uint64_t caps;
+	int rc = caps_of(value, &caps, err);
+
+	if (rc < 0)
+		return rc;
+	SELF(conf)->caps_named = true;
+	SELF(conf)->caps &= ~caps;
+	return 0;
+}
+
+static int add_filter(void *conf, const char *value, bool stack, struct fence_err *err)
+{
+	struct bwrap *bwrap = conf;
+	int fd = -1;
+	int rc;
+
+	if (stack ? bwrap->one_filter : bwrap->stacked)
+		return fence_fail_why(err, -EINVAL,
+				      stack ? "--add-seccomp-fd cannot be combined with --seccomp"
+					    : "--seccomp cannot be combined with --add-seccomp-fd",
+				      "filters");
+	bwrap->stacked |= stack;
+	bwrap->one_filter |= !stack;
+	rc = take_fd(value, &fd, err);
+	return rc < 0 ? rc : bwrap_read_filter(bwrap, fd, stack, err);
+}
+
+static int set_seccomp(void *conf, const char *value, struct fence_err *err)
+{
+	return add_filter(conf, value, false, err);
+}
+
+static int set_add_seccomp(void *conf, const char *value, struct fence_err *err)
+{
+	return add_filter(conf, value, true, err);
+}
+
+static int set_args(void *conf, const char *value, struct fence_err *err);
+
+/* --- the table -----------------------------------------------------------------------------------
+ */
+
+static const struct fence_opt options[] = {
+	{ 0, "args", "FD", "read options from FD, a NUL after each word", set_args, NULL },
+	{ 0, "argv0", "VALUE", "the command's own argument 0", set_argv0, NULL },
+	{ 0, "unshare-all", NULL, "every namespace that can be had", set_unshare_all, NULL },
+	{ 0, "share-net", NULL, "keep the network after all", set_share_net, NULL },
+	{ 0, "unshare-user", NULL, "a user namespace (implied unless started by uid 0)",
+	  set_unshare_user, NULL },
+	{ 0, "unshare-user-try", NULL, "the same where it can be had", set_user_try, NULL },
+	{ 0, "unshare-ipc", NULL, "an IPC namespace", set_unshare_ipc, NULL },
+	{ 0, "unshare-pid", NULL, "a pid namespace", set_unshare_pid, NULL },
+	{ 0, "unshare-net", NULL, "a network namespace with lo alone", set_unshare_net, NULL },
+	{ 0, "unshare-uts", NULL, "a UTS namespace", set_unshare_uts, NULL },
+	{ 0, "unshare-cgroup", NULL, "a cgroup namespace", set_unshare_cgroup, NULL },
+	{ 0, "unshare-cgroup-try", NULL, "the same where it can be had", set_cgroup_try, NULL },
+	{ 0, "userns", "FD", "join this user namespace", set_userns, NULL },
+	{ 0, "userns2", "FD", "and go on into this one once all is set up", set_userns2, NULL },
+	{ 0, "disable-userns", NULL, "no user namespaces inside", set_disable_userns, NULL },
+	{ 0, "assert-userns-disabled", NULL, "fail if user namespaces can be made inside",
+	  set_assert_userns, NULL },
+	{ 0, "pidns", "FD", "join this pid namespace", set_pidns, NULL },
+	{ 0, "uid", "UID", "the uid inside (with a user namespace)", set_uid, NULL },
+	{ 0, "gid", "GID", "the gid inside (with a user namespace)", set_gid, NULL },
+	{ 0, "hostname", "NAME", "the host name inside (with --unshare-uts)", set_hostname, NULL },
+	{ 0, "chdir", "DIR", "the working directory inside", set_chdir, NULL },
+	{ 0, "setenv", "NAME VALUE", "set a variable", set_setenv, NULL },
+	{ 0, "unsetenv", "NAME", "unset a variable", set_unsetenv, NULL },
+	{ 0, "clearenv", NULL, "unset every variable", set_clearenv, NULL },
+	{ 0, "lock-file", "DEST", "hold a read lock on DEST while the sandbox runs", set_lock_file,
+	  NULL },
+	{ 0, "sync-fd", "FD", "hold FD open while the sandbox runs", set_sync_fd, NULL },
+	{ 0, "bind", "SRC DEST", "show SRC of the host at DEST", set_bind, NULL },
+	{ 0, "bind-try", "SRC DEST", "the same if SRC is there", set_bind_try, NULL },
+	{ 0, "dev-bind", "SRC DEST", "show SRC with working device nodes", set_dev_bind, NULL },
+	{ 0, "dev-bind-try", "SRC DEST", "the same if SRC is there", set_dev_bind_try, NULL },
+	{ 0, "ro-bind", "SRC DEST", "show SRC read-only", set_ro_bind, NULL },
+	{ 0, "ro-bind-try", "SRC DEST", "the same if SRC is there", set_ro_bind_try, NULL },
+	{ 0, "bind-fd", "FD DEST", "show the open file or folder FD", set_bind_fd, NULL },
+	{ 0, "ro-bind-fd", "FD DEST", "the same, read-only", set_ro_bind_fd, NULL },
+	{ 0, "remount-ro", "DEST", "make the mount at DEST read-only", set_remount_ro, NULL },
+	{ 0, "exec-label", "LABEL", "the command's SELinux label", set_exec_label, NULL },
+	{ 0, "file-label", "LABEL", "the SELinux label of what is made", set_file_label, NULL },
+	{ 0, "proc", "DEST", "proc of the sandbox's pid namespace", set_proc, NULL },
+	{ 0, "dev", "DEST", "a small /dev", set_dev, NULL },
+	{ 0, "tmpfs", "DEST", "a tmpfs", set_tmpfs, NULL },
+	{ 0, "mqueue", "DEST", "an mqueue (with --unshare-ipc)", set_mqueue, NULL },
+	{ 0, "dir", "DEST", "a folder", set_dir, NULL },
+	{ 0, "file", "FD DEST", "a file with what is read from FD", set_file, NULL },
+	{ 0, "bind-data", "FD DEST", "the same in a mount of its own", set_bind_data, NULL },
+	{ 0, "ro-bind-data", "FD DEST", "the same, read-only", set_ro_bind_data, NULL },
+	{ 0, "symlink", "TARGET DEST", "a symbolic link", set_symlink, NULL },
+	{ 0, "perms", "OCTAL", "the mode of what the next option makes", set_perms, NULL },
+	{ 0, "size", "BYTES", "the size of the next tmpfs", set_size, NULL },
+	{ 0, "chmod", "OCTAL PATH", "change the mode of PATH", set_chmod, NULL },
+	{ 0, "seccomp", "FD", "load a compiled seccomp filter from FD", set_seccomp, NULL },
+	{ 0, "add-seccomp-fd", "FD", "the same, one after another", set_add_seccomp, NULL },
+	{ 0, "block-fd", "FD", "start the command once FD can be read", set_block_fd, NULL },
+	{ 0, "userns-block-fd", "FD",
+	  "let somebody else map the user namespace until FD can be "
+	  "read",
+	  set_userns_block_fd, NULL },
+	{ 0, "info-fd", "FD", "write the sandbox's pid and namespaces to FD", set_info_fd, NULL },
+	{ 0, "json-status-fd", "FD", "the same and the exit status, as JSON lines", set_json_fd,
+	  NULL },
+	{ 0, "new-session", NULL, "a session of its own, without a terminal", set_new_session,
+	  NULL },
+	{ 0, "die-with-parent", NULL, "end everything when our parent is gone", set_die_with_parent,
+	  NULL },
+	{ 0, "as-pid-1", NULL, "no init: the command is pid 1 itself", set_as_pid_1, NULL },
+	{ 0, "cap-add", "CAP", "a capability to have (ALL: all of them)", set_cap_add, NULL },
+	{ 0, "cap-drop", "CAP", "a capability not to have", set_cap_drop, NULL },
+};
+
+const struct fence_cli guard_bwrap_cli = {
+	.program = "fence-bwrap",
+	.summary = "run a command in a root made of what is named, with bubblewrap's options",
+	.operands = "[--] COMMAND [ARG...]",
+	.opts = options,
+	.count = sizeof(options) / sizeof(options[0]),
+	.notes = "Operations on files are carried out in the order they are given.\n"
+		 "\n"
+		 "Exit status: the command's, 128+n if it died of signal n; 1 if it could not\n"
+		 "be started.\n"
+		 "\n"
+		 "Example:\n"
+		 "  fence-bwrap --ro-bind / / --tmpfs /tmp --dev /dev --proc /proc \\\n"
+		 "    --unshare-all -- make test\n",
+};
+
+/* --- parsing
+ * --------------------------------------------------------------------------------------- */
+
+static size_t words_of(const struct fence_opt *opt)
+{
+	return opt->arg == NULL ? 0 : strchr(opt->arg, ' ') == NULL ? 1 : 2;
+}
+
+static const struct fence_opt *find_row(const char *word)
+{
+	for (size_t i = 0; strncmp(word, "--", 2) == 0 && i < guard_bwrap_cli.count; i++)
+		if (strcmp(options[i].name, word + 2) == 0)
+			return &options[i];
+	return NULL;
+}
+
+static bool is_for_text(const char *word)
+{
+	static const char *const words[] = { "--help", "--version", "--completions",
+					     "--print-options" };
+
+	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
+		if (strcmp(word, words[i]) == 0)
+			return true;
+	return false;
+}
+
+static int fail_unknown(const char *word, struct fence_err *err)
+{
+	const char *names[sizeof(options) / sizeof(options[0])];
+	const char *nearest;
+
+	for (size_t i = 0; i < guard_bwrap_cli.count; i++)
+		names[i] = options[i].name;
+	fence_fail_why(err, -EINVAL, word, "Unknown option");
+	nearest = fence_nearest(word + strspn(word, "-"), names, guard_bwrap_cli.count);
+	if (nearest != NULL)
+		(void)fence_hint(err, "did you mean --%s?", nearest);
+	return -EINVAL;
+}
+
+/* --perms and --size are for the very next option that makes something. */
+static int check_pending(const struct bwrap *bwrap, const struct fence_opt *opt,
+			 struct fence_err *err)
+{
+	static const char *const with_mode[] = { "tmpfs",     "dir",	      "file",
+						 "bind-data", "ro-bind-data", "size" };
+	bool takes_mode = bwrap->mode < 0;
+
+	if (bwrap->have_size && opt->set != set_tmpfs && opt->set != set_perms &&
+	    opt->set != set_size)
+		return fence_fail_why(err, -EINVAL, "must be followed by --tmpfs", "--size");
+	for (size_t i = 0; i < sizeof(with_mode) / sizeof(with_mode[0]); i++)
+		takes_mode |= strcmp(opt->name, with_mode[i]) == 0;
+	if (!takes_mode && opt->set != set_perms)
+		return fence_fail_why(err, -EINVAL,
+				      "must be followed by an option that creates a file",
+				      "--perms");
+	return 0;
+}
+
+/* Words until the first that is no option: *ret_rest. */
+static int parse_words(struct bwrap *bwrap, int argc, char *const *argv, int *ret_rest,
+		       struct fence_err *err)
+{
+	int at = 0;
+
+	while (at < argc && argv[at][0] == '-') {
+		const struct fence_opt *opt;
+		int count;
+		int rc;
+
+		if (strcmp(argv[at], "--") == 0) {
+			at++;
+			break;
+		}
+		opt = find_row(argv[at]);
+		if (opt == NULL)
+			return fail_unknown(argv[at], err);
+		count = (int)words_of(opt);
+		if (argc - at - 1 < count)
+			return fence_fail_why(err, -EINVAL,
+					      count == 1 ? "takes an argument"
+							 : "takes two arguments",
+					      "--%s", opt->name);
+		rc = check_pending(bwrap, opt, err);
+		if (rc < 0)
+			return rc;
+		bwrap->words = argv + at + 1;
+		rc = opt->set(bwrap, count == 0 ? NULL : argv[at + 1], err);
+		if (rc < 0)
+			return rc;
+		at += count + 1;
+	}
+	*ret_rest = at;
+	return 0;
+}
+
+/* The words of `text`: a list that is kept behind it in the same memory's owner. */
+static int split(struct bwrap *bwrap, char *text, size_t size_bytes, char ***ret_words,
+		 int *ret_count, struct fence_err *err)
+{
+	size_t count = 0;
+	char **words;
+	char **texts = realloc(bwrap->texts, (bwrap->text_count + 2) * sizeof(*texts));
+
+	if (texts == NULL)
+		return fence_fail(err, -ENOMEM, "keep --args data");
+	bwrap->texts = texts;
+	for (size_t at = 0; at < size_bytes; at += strlen(text + at) + 1)
+		count++;
+	words = count > WORDS_MAX ? NULL : calloc(count + 1, sizeof(*words));
+	if (words == NULL)
+		return fence_fail(err, count > WORDS_MAX ? -E2BIG : -ENOMEM, "split --args data");
+	count = 0;
+	for (size_t at = 0; at < size_bytes; at += strlen(text + at) + 1)
+		words[count++] = text + at;
+	texts[bwrap->text_count++] = text;
+	texts[bwrap->text_count++] = (char *)words;
+	*ret_words = words;
+	*ret_count = (int)count;
+	return 0;
+}
+
+static int set_args(void *conf, const char *value, struct fence_err *err)
+{
+	struct bwrap *bwrap = conf;
+	char *text = NULL;
+	char **words = NULL;
+	size_t size_bytes = 0;
+	int count = 0;
+	int rest = 0;
+	int fd = -1;
+	int rc = take_fd(value, &fd, err);
+
+	if (rc < 0)
+		return rc;
+	if (bwrap->depth >= DEPTH_MAX)
+		return fence_fail(err, -ELOOP, "read --args %s", value);
+	rc = bwrap_read_all(fd, &text, &size_bytes, err);
+	if (rc < 0)
+		return rc;
+	rc = split(bwrap, text, size_bytes, &words, &count, err);
+	if (rc < 0) {
+		free(text);
+		return rc;
+	}
+	bwrap->depth++;
+	rc = parse_words(bwrap, count, words, &rest, err);
+	bwrap->depth--;
+	if (rc == 0 && rest < count)
+		return fence_fail_why(err, -EINVAL, "it is no option", "--args: \"%s\"",
+				      words[rest]);
+	return rc;
+}
+
+/* --- what goes together
+ * ------------------------------------------------------------------------------ */
+
+static int refuse(struct fence_err *err, const char *option, const char *why)
+{
+	return fence_fail_why(err, -EINVAL, why, "%s", option);
+}
+
+static int check(struct bwrap *bwrap, struct fence_err *err)
+{
+	bool userns;
+
+	if (!bwrap->real_root && bwrap->userns_fd < 0)
+		bwrap->user = BWRAP_YES;
+	userns = bwrap->user != BWRAP_NO || bwrap->userns_fd >= 0;
+	if (bwrap->userns_fd >= 0 && bwrap->user == BWRAP_YES)
+		return refuse(err, "--userns", "not together with --unshare-user");
+	if (bwrap->userns_fd >= 0)
+		bwrap->user = BWRAP_NO;
+	if (bwrap->userns_fd >= 0 && bwrap->userns_block_fd >= 0)
+		return refuse(err, "--userns", "not together with --userns-block-fd");
+	if (bwrap->disable_userns && bwrap->user != BWRAP_YES)
+		return refuse(err, "--disable-userns", "requires --unshare-user");
+	if (bwrap->disable_userns && bwrap->userns_block_fd >= 0)
+		return refuse(err, "--disable-userns", "not together with --userns-block-fd");
+	if (bwrap->uid >= 0 && !userns)
+		return refuse(err, "--uid", "requires --unshare-user or --userns");
+	if (bwrap->gid >= 0 && !userns)
+		return refuse(err, "--gid", "requires --unshare-user or --userns");
+	if (bwrap->hostname != NULL && !bwrap->uts)
+		return refuse(err, "--hostname", "requires --unshare-uts");
+	if (bwrap->as_pid_1 && !bwrap->pid)
+		return refuse(err, "--as-pid-1", "requires --unshare-pid");
+	if (bwrap->as_pid_1 && bwrap->lock_count > 0)
+		return refuse(err, "--as-pid-1", "not together with --lock-file");
+	if (bwrap->have_size)
+		return refuse(err, "--size", "must be followed by --tmpfs");
+	if ((bwrap->exec_label != NULL || bwrap->file_label != NULL) &&
+	    access("/sys/fs/selinux/status", F_OK) < 0)
+		return refuse(err, "labels", "not supported on this system, which has no SELinux");
+	return 0;
+}
+
+int bwrap_parse(struct bwrap *bwrap, int argc, char *const *argv, int *ret_rest,
+		struct fence_text *text, struct fence_err *err)
+{
+	struct fence_cli cli = guard_bwrap_cli;
+	int rest = 0;
+	int rc;
+
+	if (argc > 1 && is_for_text(argv[1])) {
+		if (strcmp(argv[1], "--help") == 0)
+			cli.program = argv[0];
+		return fence_opts_parse(&cli, argc, argv, bwrap, ret_rest, text, err);
+	}
+	rc = parse_words(bwrap, argc - 1, argv + 1, &rest, err);
+	if (rc == 0)
+		rc = check(bwrap, err);
+	*ret_rest = rest + 1;
+	return rc < 0 ? rc : FENCE_OPTS_PARSED;
+}
+
+void bwrap_free(struct bwrap *bwrap)
+{
+	for (size_t i = 0; i < bwrap->filter_count; i++)
+		free(bwrap->filters[i].filter);
+	for (size_t i = 0; i < bwrap->text_count; i++)
+		free(bwrap->texts[i]);
+	free(bwrap->filters);
+	free(bwrap->texts);
+	free(bwrap->lock_files);
+	free(bwrap->ops);
+}
