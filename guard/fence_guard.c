@@ -1,11 +1,14 @@
 /* fence-guard: confines a command. See fence-guard(1). */
 
+#include <string.h>
+
 #include "fence/err.h"
 #include "fence/opts.h"
 #include "fence/sys.h"
 #include "guard/doctor.h"
 #include "guard/exec.h"
 #include "guard/explain.h"
+#include "guard/sibling.h"
 
 #define TEXT_BYTES 16384
 
@@ -17,6 +20,7 @@ static const struct fence_cli_set set = {
 	.summary = "confine a command",
 	.verbs = verbs,
 	.count = sizeof(verbs) / sizeof(verbs[0]),
+	.notes = "fence-guard --bwrap takes bubblewrap's options instead: see fence-bwrap(1).\n",
 };
 
 static void complain(const struct fence_err *err)
@@ -39,6 +43,11 @@ int main(int argc, char **argv)
 	if (fence_fix_stdio() < 0)
 		return 125;
 	fence_text_init(&text, buf, sizeof(buf));
+	if (argc > 1 && strcmp(argv[1], "--bwrap") == 0) {
+		(void)guard_become("fence-bwrap", argv + 1, &err);
+		complain(&err);
+		return 125;
+	}
 	answer = fence_opts_verb(&set, argc, argv, &verb, &text, &err);
 	if (answer == FENCE_OPTS_TEXT)
 		status = 0;

@@ -81,6 +81,7 @@ struct bwrap {
 	const char *exec_label, *file_label;
 
 	/* Facts of the start. */
+	const char *name;    /* as it was called */
 	const char *program; /* as messages name it */
 	bool real_root;	     /* uid 0 */
 	uid_t caller_uid;    /* before any namespace */
@@ -145,7 +146,7 @@ int bwrap_launch(struct bwrap *bwrap, char *const *argv, struct fence_err *err);
 /* One line on standard error. */
 void bwrap_complain(const struct bwrap *bwrap, const struct fence_err *err);
 
-/* The whole program behind `fence-bwrap` and `fence-guard --bwrap`. */
+/* The whole program. */
 int guard_bwrap_main(int argc, char *const *argv);
 
 #endif

@@ -23,6 +23,7 @@ static void init(struct bwrap *bwrap, const char *name)
 		.userns_block_fd = -1,
 		.info_fd = -1,
 		.json_fd = -1,
+		.name = name,
 		/* Under the name of bwrap it speaks as bwrap. */
 		.program = slash == NULL ? name : slash + 1,
 		.real_root = getuid() == 0,
@@ -45,7 +46,7 @@ static int run(struct bwrap *bwrap, int argc, char *const *argv, struct fence_te
 	if (argv[rest] != NULL)
 		return bwrap_launch(bwrap, argv + rest, err);
 	fence_fail_why(err, -EINVAL, "no command", "nothing to run");
-	(void)fence_hint(err, "see %s --help", bwrap->program);
+	(void)fence_hint(err, "see %s --help", bwrap->name);
 	return 1;
 }
 
@@ -57,10 +58,10 @@ int guard_bwrap_main(int argc, char *const *argv)
 	struct bwrap bwrap;
 	int status;
 
-	if (argc < 1 || fence_fix_stdio() < 0)
+	if (fence_fix_stdio() < 0)
 		return 1;
 	fence_text_init(&text, buf, sizeof(buf));
-	init(&bwrap, argv[0]);
+	init(&bwrap, argc > 0 ? argv[0] : "fence-bwrap");
 	status = run(&bwrap, argc, argv, &text, &err);
 	if (err.code != 0)
 		bwrap_complain(&bwrap, &err);

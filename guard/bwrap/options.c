@@ -701,6 +701,9 @@ static int check(struct bwrap *bwrap, struct fence_err *err)
 {
 	bool userns;
 
+	/* Asked for, not implied: as bubblewrap has it. */
+	if (bwrap->disable_userns && bwrap->user != BWRAP_YES)
+		return refuse(err, "--disable-userns", "requires --unshare-user");
 	if (!bwrap->real_root && bwrap->userns_fd < 0)
 		bwrap->user = BWRAP_YES;
 	userns = bwrap->user != BWRAP_NO || bwrap->userns_fd >= 0;
@@ -710,8 +713,6 @@ static int check(struct bwrap *bwrap, struct fence_err *err)
 		bwrap->user = BWRAP_NO;
 	if (bwrap->userns_fd >= 0 && bwrap->userns_block_fd >= 0)
 		return refuse(err, "--userns", "not together with --userns-block-fd");
-	if (bwrap->disable_userns && bwrap->user != BWRAP_YES)
-		return refuse(err, "--disable-userns", "requires --unshare-user");
 	if (bwrap->disable_userns && bwrap->userns_block_fd >= 0)
 		return refuse(err, "--disable-userns", "not together with --userns-block-fd");
 	if (bwrap->uid >= 0 && !userns)
@@ -741,7 +742,7 @@ int bwrap_parse(struct bwrap *bwrap, int argc, char *const *argv, int *ret_rest,
 
 	if (argc > 1 && is_for_text(argv[1])) {
 		if (strcmp(argv[1], "--help") == 0)
-			cli.program = argv[0];
+			cli.program = bwrap->name;
 		return fence_opts_parse(&cli, argc, argv, bwrap, ret_rest, text, err);
 	}
 	rc = parse_words(bwrap, argc - 1, argv + 1, &rest, err);

@@ -40,7 +40,8 @@ is "the library never prints" \
 needs() {
 	readelf -d "$BIN/$1" 2>/dev/null | sed -n 's/.*(NEEDED).*\[\(.*\)\]/\1/p' | sort | paste -sd' '
 }
-for program in fence-run fence-supervisor fence-marker fence-guard fence-policy fence-chromium fence-gate; do
+for program in fence-run fence-supervisor fence-marker fence-guard fence-bwrap fence-policy \
+	fence-chromium fence-gate; do
 	ok "$program was built" test -x "$BIN/$program"
 	is "$program is static" "$(needs $program)" ""
 done
@@ -50,7 +51,7 @@ like "a dynamic program is seen" "$(readelf -d "$HELP/await" | grep NEEDED)" "*l
 holds() {
 	nm "$BIN/$1" 2>/dev/null | grep -qE " [TtWw] $2"
 }
-for program in fence-run fence-supervisor fence-marker fence-guard fence-chromium; do
+for program in fence-run fence-supervisor fence-marker fence-guard fence-bwrap fence-chromium; do
 	fails "$program holds no libcap" holds $program cap_set_proc
 	fails "$program holds no libyaml" holds $program yaml_parser_parse
 done

@@ -26,8 +26,8 @@ while read -r program verb; do
 	name="$program${verb:+ $verb}"
 	like "$name has a table" "$options" "*--help*"
 	same_words "$name: --help names what the table has" "$options" \
-		"$("$BIN/$program" $verb --help | sed -n 's/^ *\(-[a-zA-Z], \)\{0,1\}\(--[a-z][a-z-]*\).*/\2/p')"
-	too_wide=$("$BIN/$program" $verb --help | awk 'length > 80')
+		"$("$BIN/$program" $verb --help | sed -n 's/^ *\(-[a-zA-Z], \)\{0,1\}\(--[a-z][a-z0-9-]*\).*/\2/p')"
+	too_wide=$("$program" $verb --help | awk 'length > 80')
 	is "$name: --help fits 80 columns" "$too_wide" ""
 	page=$(page_of "$program")
 	missing=
@@ -61,7 +61,7 @@ for program in $(programs); do
 		"$BIN/$program" $verb --print-options
 	done)
 	unknown=
-	for option in $(sed -n 's/^\.It Fl -\([a-z][a-z-]*\).*/--\1/p; s/^\.It Fl [a-zA-Z] , Fl -\([a-z][a-z-]*\).*/--\1/p' \
+	for option in $(sed -n 's/^\.It Fl -\([a-z][a-z0-9-]*\).*/--\1/p; s/^\.It Fl [a-zA-Z] , Fl -\([a-z][a-z0-9-]*\).*/--\1/p' \
 		"$SRC/man/$program.1"); do
 		case "
 $known
