@@ -27,6 +27,7 @@
 #include "fence/spawn.h"
 #include "fence/sys.h"
 #include "guard/bwrap/root.h"
+#include "guard/confine/cause.h"
 #include "guard/confine/steps.h"
 
 struct child {
@@ -99,7 +100,7 @@ static int map_ids(const struct child *child, uint64_t uid, uint64_t outer_uid, 
 	if (rc == 0)
 		return 0;
 	fence_fail(err, rc, "map uid %llu into a user namespace", (unsigned long long)outer_uid);
-	guard_hint_namespaces(err);
+	guard_cause_hint(GUARD_STEP_MAP, err);
 	return rc;
 }
 
@@ -270,9 +271,9 @@ static int enter_dir(struct child *child, struct fence_err *err)
 	if (bwrap->dir != NULL) {
 		if (chdir(bwrap->dir) < 0)
 			return fence_fail(err, -errno, "Can't chdir to %s", bwrap->dir);
-	} else if (bwrap->cwd[0] == '\0' || chdir(bwrap->cwd) < 0) {
-		if (home == NULL || home[0] == '\0' || chdir(home) < 0)
-			(void)chdir("/");
+	} else if ((bwrap->cwd[0] == '\0' || chdir(bwrap->cwd) < 0) &&
+		   (home == NULL || home[0] == '\0' || chdir(home) < 0) && chdir("/") < 0) {
+		return fence_fail(err, -errno, "enter /");
 	}
 	if (getcwd(now, sizeof(now)) == NULL || setenv("PWD", now, 1) < 0)
 		return fence_fail(err, -errno, "set PWD");

@@ -14,6 +14,7 @@
 #include "fence/spawn.h"
 #include "fence/sys.h"
 #include "guard/bwrap/bwrap.h"
+#include "guard/confine/cause.h"
 #include "guard/confine/steps.h"
 
 void bwrap_complain(const struct bwrap *bwrap, const struct fence_err *err)
@@ -185,7 +186,7 @@ static int launch(struct bwrap *bwrap, char *const *argv, struct fence_err *err)
 	if (rc > 0)
 		return stand_by(bwrap, pid, flags, sock, err);
 	fence_fail(err, rc, "create namespaces");
-	guard_hint_namespaces(err);
+	guard_cause_hint(GUARD_STEP_NAMESPACES, err);
 	return rc;
 }
 

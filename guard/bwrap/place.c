@@ -16,17 +16,28 @@
 #include "guard/bwrap/root.h"
 #include "guard/confine/tree.h"
 
-#define RACES_MAX 64 /* a rename on the way of ".." says EAGAIN, and is tried again */
+#define RACES_MAX 1024
 
-int bwrap_place_open(const struct bwrap_root *root, const char *path, int flags)
+/* Any rename or mount of the machine that happens while ".." is followed says EAGAIN. */
+static int open_inside(const struct bwrap_root *root, const char *path, int flags, int mode)
 {
 	const char *name = path[0] == '\0' ? "/" : path;
 	int rc = -EAGAIN;
 
 	for (int i = 0; rc == -EAGAIN && i < RACES_MAX; i++)
-		rc = fence_openat2(root->fd, name, (uint64_t)(O_PATH | O_CLOEXEC | flags), 0,
+		rc = fence_openat2(root->fd, name, (uint64_t)(O_CLOEXEC | flags), (uint64_t)mode,
 				   RESOLVE_IN_ROOT | RESOLVE_NO_MAGICLINKS);
 	return rc;
+}
+
+int bwrap_place_open(const struct bwrap_root *root, const char *path, int flags)
+{
+	return open_inside(root, path, O_PATH | flags, 0);
+}
+
+int bwrap_place_create(const struct bwrap_root *root, const char *path, int flags, int mode)
+{
+	return open_inside(root, path, O_WRONLY | O_CREAT | flags, mode);
 }
 
 /* The next component of `prefix` is there, or made, below `dir_fd`. */
@@ -110,8 +121,7 @@ static int make_file(const struct bwrap_root *root, const char *path, int parent
 
 	if (parent < 0)
 		return parent;
-	fd = fence_openat2(root->fd, path, O_WRONLY | O_CREAT | O_NONBLOCK | O_CLOEXEC, 0444,
-			   RESOLVE_IN_ROOT | RESOLVE_NO_MAGICLINKS);
+	fd = bwrap_place_create(root, path, O_NONBLOCK, 0444);
 	if (fd < 0)
 		return fence_fail(err, fd, "make file %s", path);
 	(void)close(fd);

@@ -10,7 +10,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <linux/openat2.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -18,6 +17,7 @@
 
 #include "fence/own.h"
 #include "fence/sys.h"
+#include "guard/confine/cause.h"
 #include "guard/confine/tree.h"
 
 #define SAFE (MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV)
@@ -147,8 +147,7 @@ static int do_file(struct bwrap_root *root, struct bwrap_op *op, struct fence_er
 
 	if (parent < 0)
 		return parent;
-	file = fence_openat2(root->fd, op->dest, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC,
-			     (uint64_t)mode, RESOLVE_IN_ROOT | RESOLVE_NO_MAGICLINKS);
+	file = bwrap_place_create(root, op->dest, O_TRUNC, mode);
 	if (file < 0)
 		return fence_fail(err, file, "make file %s", op->dest);
 	return copy_data(op->fd, file, op->dest, err);
@@ -311,9 +310,7 @@ static int lay_base(struct bwrap_root *root, struct fence_err *err)
 	root->base_fd = bwrap_new_tmpfs(root, 0755, 0);
 	if (root->base_fd < 0) {
 		fence_fail(err, root->base_fd, "make a tmpfs");
-		if (root->base_fd == -ENOSYS || root->base_fd == -EPERM)
-			(void)fence_hint(err, "it takes Linux 5.12 and a container's seccomp "
-					      "profile that lets the mount calls through");
+		guard_cause_hint(GUARD_STEP_MOUNTS, err);
 		return root->base_fd;
 	}
 	root->fd = root->base_fd;

@@ -26,6 +26,9 @@ int bwrap_root_make(struct bwrap_root *root, struct bwrap *bwrap, struct fence_e
 /* A path in the new root: symbolic links lead within it, never to the host. O_PATH. */
 int bwrap_place_open(const struct bwrap_root *root, const char *path, int flags);
 
+/* The same for a file to write to, which is made when it is not there. */
+int bwrap_place_create(const struct bwrap_root *root, const char *path, int flags, int mode);
+
 /* The folder, made with what lacks above it. An owned descriptor or -errno with words. */
 int bwrap_place_dir(const struct bwrap_root *root, const char *path, int parent_mode, int mode,
 		    struct fence_err *err);

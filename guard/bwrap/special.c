@@ -10,6 +10,7 @@
 #include "fence/own.h"
 #include "fence/sys.h"
 #include "guard/bwrap/root.h"
+#include "guard/confine/cause.h"
 #include "guard/confine/tree.h"
 
 #define SAFE (MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV)
@@ -177,9 +178,7 @@ int bwrap_make_proc(struct bwrap_root *root, const char *dest, struct fence_err 
 	proc = proc_tree(root);
 	if (proc < 0) {
 		fence_fail(err, proc, "mount proc on %s", dest);
-		if (proc == -EPERM)
-			(void)fence_hint(err, "the host hides parts of /proc: run the container "
-					      "with --security-opt systempaths=unconfined");
+		guard_cause_hint(GUARD_STEP_PROC, err);
 		return proc;
 	}
 	rc = bwrap_attach(root, proc, place, dest, err);
