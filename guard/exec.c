@@ -162,6 +162,22 @@ static int set_status_fd(void *conf, const char *value, struct fence_err *err)
 	return open_fd(value, &((struct conf *)conf)->policy.status_fd, err);
 }
 
+static int set_explain(void *conf, const char *value, struct fence_err *err)
+{
+	struct guard_policy *policy = &((struct conf *)conf)->policy;
+
+	(void)value;
+	(void)err;
+	if (policy->explain_fd < 0)
+		policy->explain_fd = STDERR_FILENO;
+	return 0;
+}
+
+static int set_explain_fd(void *conf, const char *value, struct fence_err *err)
+{
+	return open_fd(value, &((struct conf *)conf)->policy.explain_fd, err);
+}
+
 static const struct fence_opt options[] = {
 	{ 0, "policy", "FILE", "read the profile, and more, from a policy file", set_policy, NULL },
 	{ 0, "profile", "NAME", "gate (unless said), chromium, evaluator, none, or the file's",
@@ -186,6 +202,8 @@ static const struct fence_opt options[] = {
 	{ 0, "keep-fd", "N", "leave a descriptor open", keep_fd, NULL },
 	{ 0, "cwd", "DIR", "work there; it may be written", set_cwd, NULL },
 	{ 0, "status-fd", "N", "write JSON lines about start and end there", set_status_fd, NULL },
+	{ 0, "explain", NULL, "tell what is refused, and by which rule", set_explain, NULL },
+	{ 0, "explain-fd", "N", "tell it there, not on standard error", set_explain_fd, NULL },
 };
 
 const struct fence_cli guard_exec_cli = {

@@ -18,6 +18,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "guard/confine/explainer.h"
 #include "guard/confine/mounts.h"
 #include "guard/confine/resolve.h"
 #include "guard/confine/steps.h"
@@ -121,6 +122,8 @@ static int load_filter(struct guard_confine *confine, struct fence_err *err)
 {
 	if (!confine->policy->profile->confine)
 		return 0;
+	if (confine->explainer_sock >= 0)
+		return guard_explainer_load(confine->policy, confine->explainer_sock, err);
 	return guard_load_filter(confine->policy->allow_userns, err);
 }
 

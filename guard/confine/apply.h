@@ -15,6 +15,7 @@ struct guard_confine {
 	bool real_root; /* no user namespace is needed */
 	uid_t uid;	/* the caller's */
 	gid_t gid;
+	int explainer_sock;	/* where the listener of --explain goes; -1: there is none */
 	struct guard_plan plan; /* home and tmp_dir are filled by the caller */
 };
 

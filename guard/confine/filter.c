@@ -14,7 +14,7 @@ int guard_no_new_privs(struct fence_err *err)
 	return 0;
 }
 
-int guard_load_filter(bool with_userns, struct fence_err *err)
+struct sock_fprog guard_filter(bool with_userns)
 {
 	struct sock_fprog program = {
 		.len = sizeof(filter_default) / sizeof(filter_default[0]),
@@ -25,6 +25,13 @@ int guard_load_filter(bool with_userns, struct fence_err *err)
 		program.len = sizeof(filter_userns) / sizeof(filter_userns[0]);
 		program.filter = (struct sock_filter *)(uintptr_t)filter_userns;
 	}
+	return program;
+}
+
+int guard_load_filter(bool with_userns, struct fence_err *err)
+{
+	struct sock_fprog program = guard_filter(with_userns);
+
 	if (prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program, 0, 0) < 0)
 		return fence_fail(err, -errno, "install the seccomp filter");
 	return 0;

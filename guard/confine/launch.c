@@ -17,6 +17,7 @@
 #include "fence/spawn.h"
 #include "fence/sys.h"
 #include "guard/confine/cause.h"
+#include "guard/confine/explainer.h"
 #include "guard/confine/init.h"
 #include "guard/confine/placeholder.h"
 #include "guard/confine/record.h"
@@ -32,7 +33,8 @@ struct launch {
 	struct guard_serving serving; /* its socket is the launcher's */
 	int init_pidfd;
 	pid_t init_pid;
-	int terminal_fd; /* our controlling terminal; -1: none */
+	pid_t explainer_pid; /* 0: none */
+	int terminal_fd;     /* our controlling terminal; -1: none */
 	int64_t start_ms;
 	struct guard_exec_record record;
 	struct fence_exit how; /* the command's end */
@@ -188,6 +190,19 @@ static int on_socket(void *arg)
 	return 1;
 }
 
+/* It ends by itself when the command has; before that, what it was asked is answered with
+ * ENOSYS, and nothing can go on as if it were the host's answer. */
+static void on_explainer(struct launch *launch, const struct fence_exit *how)
+{
+	launch->explainer_pid = 0;
+	if (!how->signalled && how->number == 0)
+		return;
+	fence_fail_why(launch->err, -ECHILD, "somebody killed it",
+		       "the explaining process ended before the command");
+	launch->status = 125;
+	(void)fence_pidfd_signal(launch->init_pidfd, SIGKILL, 0);
+}
+
 /* When init can be reaped, nothing of the namespace is left. */
 static int on_child(struct launch *launch)
 {
@@ -200,8 +215,11 @@ static int on_child(struct launch *launch)
 		return 1;
 	}
 	/* Children that whoever became us by exec(2) had before. */
-	while (fence_reap_look(&how) == 1 && how.pid != launch->init_pid)
+	while (fence_reap_look(&how) == 1 && how.pid != launch->init_pid) {
 		(void)fence_reap_take(how.pid, &how, NULL);
+		if (how.pid == launch->explainer_pid)
+			on_explainer(launch, &how);
+	}
 	return 0;
 }
 
@@ -253,6 +271,13 @@ static int give_birth(struct launch *launch)
 	int pair[2];
 	int rc;
 
+	if (launch->policy->explain_fd >= 0) {
+		rc = guard_explainer_start(&launch->confine.plan, launch->policy,
+					   &launch->explainer_pid, &launch->confine.explainer_sock,
+					   launch->err);
+		if (rc < 0)
+			return rc;
+	}
 	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) < 0)
 		return fence_fail(launch->err, -errno, "make a socket pair");
 	rc = fence_spawn_fork(flags, &launch->init_pid, &launch->init_pidfd);
@@ -261,6 +286,7 @@ static int give_birth(struct launch *launch)
 		guard_init_run(&launch->confine, &launch->command, pair[0]);
 	}
 	(void)close(pair[0]);
+	fence_close_fd(&launch->confine.explainer_sock);
 	launch->serving.sock = pair[1];
 	if (rc > 0)
 		return 0;
@@ -296,6 +322,15 @@ static void clean_up(struct launch *launch)
 	guard_names_free(&launch->record.placeholders);
 }
 
+/* Its last lines come before our end. */
+static void await_explainer(struct launch *launch)
+{
+	struct fence_exit how;
+
+	if (launch->explainer_pid > 0)
+		(void)fence_reap_wait(launch->explainer_pid, &how, NULL);
+}
+
 static int run(struct launch *launch)
 {
 	sigset_t wanted;
@@ -318,6 +353,7 @@ static int run(struct launch *launch)
 		return rc;
 	drop_kept(launch->policy);
 	rc = guard_serve(&launch->serving);
+	await_explainer(launch);
 	return rc < 0 ? fence_fail(launch->err, rc, "watch the command") : 0;
 }
 
@@ -337,6 +373,7 @@ int guard_launch(const struct guard_policy *policy, char *const *argv, char *con
 			.policy = policy,
 			.plan = { .home = value_of(envp, "HOME"), .tmp_dir = value_of(envp, "TMPDIR") },
 			.real_root = guard_is_privileged(),
+			.explainer_sock = -1,
 			.uid = (uid_t)getauxval(AT_EUID),
 			.gid = (gid_t)getauxval(AT_EGID),
 		},

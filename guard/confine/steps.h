@@ -4,6 +4,7 @@
 #ifndef GUARD_CONFINE_STEPS_H
 #define GUARD_CONFINE_STEPS_H
 
+#include <linux/filter.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <sys/types.h>
@@ -31,7 +32,10 @@ int guard_landlock(struct guard_plan *plan, struct fence_err *err);
 /* no_new_privs, for good: nothing that is executed gains anything. */
 int guard_no_new_privs(struct fence_err *err);
 
-/* The filter that was made at build time; no_new_privs must be set. */
+/* The filter that was made at build time; nobody may change it. */
+struct sock_fprog guard_filter(bool with_userns);
+
+/* Loads it; no_new_privs must be set. */
 int guard_load_filter(bool with_userns, struct fence_err *err);
 
 #endif

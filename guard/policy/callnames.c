@@ -37,3 +37,11 @@ int guard_call_answer(const char *name, bool with_userns)
 			return with_userns && guard_calls[i].with_userns ? 0 : guard_calls[i].error;
 	return 0;
 }
+
+const char *guard_call_name(int number)
+{
+	if (number < 0 || (size_t)number >= COUNT(guard_call_numbers) ||
+	    guard_call_numbers[number][0] == '\0')
+		return NULL;
+	return guard_call_numbers[number];
+}

@@ -20,7 +20,7 @@ const char *guard_access_word(enum guard_access access)
 
 void guard_policy_init(struct guard_policy *policy)
 {
-	*policy = (struct guard_policy){ .status_fd = -1 };
+	*policy = (struct guard_policy){ .status_fd = -1, .explain_fd = -1 };
 	for (size_t i = 0; i < GUARD_LIMIT_COUNT; i++)
 		policy->limits[i] = GUARD_UNLIMITED;
 	for (size_t i = 0; i < GUARD_SESSION_COUNT; i++)
@@ -37,7 +37,7 @@ void guard_policy_free(struct guard_policy *policy)
 	free(policy->commands);
 	free(policy->net_lines);
 	free(policy->bytes);
-	*policy = (struct guard_policy){ .status_fd = -1 };
+	*policy = (struct guard_policy){ .status_fd = -1, .explain_fd = -1 };
 }
 
 /* Room for one more, twice as much each time that it is used up: a file may bring
@@ -154,6 +154,8 @@ static int check_unconfined(const struct guard_policy *policy, struct fence_err 
 		option = "keep-cap";
 	else if (policy->allow_hardlinks)
 		option = "allow-hardlinks";
+	else if (policy->explain_fd >= 0)
+		option = "explain";
 	if (option == NULL)
 		return 0;
 	fence_fail_why(err, -EINVAL, "profile none confines neither files nor system calls", "--%s",

@@ -155,6 +155,7 @@ struct guard_policy {
 	size_t keep_count;
 	const char *cwd;	 /* NULL: as it is */
 	int status_fd;		 /* -1: none */
+	int explain_fd;		 /* where refusals are told of; -1: nowhere */
 	bool may_be_terminal[3]; /* of 0 to 2: a character device, and not /dev/null or its like */
 
 	/* From a policy file; see load.h. */
@@ -222,6 +223,9 @@ int guard_call_answer(const char *name, bool with_userns);
 
 /* The system call that was probably meant, or NULL. */
 const char *guard_call_nearest(const char *name);
+
+/* Of this machine's calls; NULL: none has that number. */
+const char *guard_call_name(int number);
 
 /* Paths inside a writable root that are read-only all the same, and paths that are
  * masked; both end with NULL. See fence-guard(1). */

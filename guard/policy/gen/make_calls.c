@@ -17,12 +17,16 @@ int main(void)
 	char *names[GUARD_KNOWN_MAX + 1];
 	size_t count = 0;
 
+	printf("static const char guard_call_numbers[][32] = {\n");
 	for (int number = 0; number <= GUARD_KNOWN_MAX; number++) {
 		char *name = seccomp_syscall_resolve_num_arch(SCMP_ARCH_NATIVE, number);
 
-		if (name != NULL && strlen(name) < 32)
-			names[count++] = name;
+		if (name == NULL || strlen(name) >= 32)
+			continue;
+		printf("\t[%d] = \"%s\",\n", number, name);
+		names[count++] = name;
 	}
+	printf("};\n");
 	if (count == 0)
 		return 1;
 	qsort(names, count, sizeof(names[0]), compare);
