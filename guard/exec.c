@@ -242,16 +242,26 @@ static int settle_policy(struct conf *conf, struct fence_err *err)
 	return guard_policy_check(&conf->policy, err);
 }
 
+static bool is_same(const struct stat *a, const struct stat *b)
+{
+	return a->st_dev == b->st_dev && a->st_ino == b->st_ino;
+}
+
 /* Through a folder's descriptor openat(2) reaches the host's tree as it was, with
  * ".." and all: no mount of ours is on that way. */
 static int check_stdio(struct guard_policy *policy, struct fence_err *err)
 {
+	struct stat before = { 0 };
 	struct stat st;
 
 	for (int fd = 0; fd <= 2; fd++) {
 		if (fstat(fd, &st) < 0)
 			return fence_fail(err, -errno, "look at descriptor %d", fd);
 		policy->may_be_terminal[fd] = S_ISCHR(st.st_mode) && major(st.st_rdev) != 1;
+		/* Pipes and sockets are nothing that Landlock minds. */
+		policy->has_name[fd] = (S_ISCHR(st.st_mode) || S_ISREG(st.st_mode)) &&
+				       !(fd == 2 && is_same(&st, &before));
+		before = st;
 		if (!policy->profile->confine || !S_ISDIR(st.st_mode))
 			continue;
 		fence_fail_why(err, -EISDIR, "it would lead out of the confinement",

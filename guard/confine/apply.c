@@ -108,7 +108,9 @@ static int stop_gains(struct guard_confine *confine, struct fence_err *err)
 
 static int spread_net(struct guard_confine *confine, struct fence_err *err)
 {
-	return confine->policy->profile->confine ? guard_landlock(&confine->plan, err) : 0;
+	return confine->policy->profile->confine
+		       ? guard_landlock(confine->policy, &confine->plan, err)
+		       : 0;
 }
 
 static int drop_caps(struct guard_confine *confine, struct fence_err *err)

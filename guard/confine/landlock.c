@@ -66,6 +66,38 @@ static int allow_places(const struct guard_plan *plan, int ruleset_fd, uint64_t 
 	return rc;
 }
 
+/* What scripts call /dev/stdout and /dev/stderr is opened again through /proc, by way of
+ * the host's own mount: a terminal, a log, /dev/null. Of what is open for writing that
+ * gives nothing away: such a descriptor empties its file by ftruncate(2), and O_APPEND
+ * is taken off by fcntl(2). */
+static int allow_output(int ruleset_fd, int fd, uint64_t access)
+{
+	int flags = fcntl(fd, F_GETFL);
+	int rc;
+
+	if (flags < 0 || (flags & O_ACCMODE) == O_RDONLY)
+		return flags < 0 ? -errno : 0;
+	rc = fence_landlock_allow(ruleset_fd, fd, access & FILE_ONLY);
+	/* A file of no place: it is not minded at all. */
+	return rc == -EBADFD ? 0 : rc;
+}
+
+static int allow_outputs(const struct guard_policy *policy, int ruleset_fd, uint64_t access,
+			 struct fence_err *err)
+{
+	int rc = 0;
+	int fd = 0;
+
+	for (; rc == 0 && fd <= 2; fd++)
+		if (policy->has_name[fd])
+			rc = allow_output(ruleset_fd, fd, access);
+	for (size_t i = 0; rc == 0 && i < policy->keep_count; i++) {
+		fd = policy->keep_fds[i];
+		rc = allow_output(ruleset_fd, fd, access);
+	}
+	return rc < 0 ? fence_fail(err, rc, "allow writing to descriptor %d", fd) : 0;
+}
+
 /* Where all of it is refused: what the kernel says that it knows. */
 static int create_lesser(struct ruleset_attr *attr, int *ret_abi)
 {
@@ -80,13 +112,15 @@ static int create_lesser(struct ruleset_attr *attr, int *ret_abi)
 	return abi < 2 ? abi : fence_landlock_create(attr, size_bytes, 0);
 }
 
-int guard_landlock(struct guard_plan *plan, struct fence_err *err)
+int guard_landlock(const struct guard_policy *policy, struct guard_plan *plan,
+		   struct fence_err *err)
 {
 	struct ruleset_attr attr = {
 		.handled_access_fs = WRITING | NEVER | ACCESS_TRUNCATE,
 		.scoped = SCOPE_ABSTRACT_UNIX_SOCKET,
 	};
 	int ruleset_fd = fence_landlock_create(&attr, sizeof(attr), 0);
+	uint64_t access;
 	int abi = 6;
 	int rc;
 
@@ -97,7 +131,10 @@ int guard_landlock(struct guard_plan *plan, struct fence_err *err)
 		return 0;
 	if (ruleset_fd < 0)
 		return fence_fail(err, ruleset_fd, "make a Landlock ruleset");
-	rc = allow_places(plan, ruleset_fd, attr.handled_access_fs & ~(uint64_t)NEVER, err);
+	access = attr.handled_access_fs & ~(uint64_t)NEVER;
+	rc = allow_places(plan, ruleset_fd, access, err);
+	if (rc == 0)
+		rc = allow_outputs(policy, ruleset_fd, access, err);
 	if (rc < 0)
 		return rc;
 	rc = fence_landlock_restrict(ruleset_fd);

@@ -27,7 +27,8 @@ int guard_drop_caps(uint64_t keep, struct fence_err *err);
 /* A net under the mounts: writing anywhere but in the plan's writable places is
  * refused once more, and so are abstract sockets of others. Sets plan->landlock to
  * what this kernel could do of it; only an error of a kernel that can is an error. */
-int guard_landlock(struct guard_plan *plan, struct fence_err *err);
+int guard_landlock(const struct guard_policy *policy, struct guard_plan *plan,
+		   struct fence_err *err);
 
 /* no_new_privs, for good: nothing that is executed gains anything. */
 int guard_no_new_privs(struct fence_err *err);

@@ -157,6 +157,7 @@ struct guard_policy {
 	int status_fd;		 /* -1: none */
 	int explain_fd;		 /* where refusals are told of; -1: nowhere */
 	bool may_be_terminal[3]; /* of 0 to 2: a character device, and not /dev/null or its like */
+	bool has_name[3];	 /* likewise: a file or a character device; 2 not once more as 1 */
 
 	/* From a policy file; see load.h. */
 	const char *file;	  /* as named; NULL: none */

@@ -41,6 +41,21 @@ else
 fi
 is "the file is as it was" "$(cat "$T/other/file")" old
 
+# What is open for writing may be: scripts say /dev/stderr.
+said() {
+	echo before >"$T/log"
+	eval "guard $2 -- sh -c 'echo one >>/dev/stdout; echo two >>/dev/stderr; echo three | tee -a /dev/stderr >/dev/null' $3"
+	is "scripts may write to /dev/stdout and /dev/stderr: $1" "$(cat "$T/log" | xargs)" "$4"
+}
+said "a file" "" '>"$T/log" 2>&1' "one two three"
+said "a file that is added to" "" '>>"$T/log" 2>&1' "before one two three"
+said "/dev/null and a file" "" '>/dev/null 2>"$T/log"' "two three"
+said "a pipe" "" '2>&1 | cat >"$T/log"' "one two three"
+exits "both /dev/null" 0 sh -c 'fence-guard exec -- sh -c "echo x >/dev/stdout && echo y >/dev/stderr" >/dev/null 2>&1'
+exits "/dev/fd of a kept one" 0 guard --keep-fd 7 -- sh -c 'echo seven >/dev/fd/7' 7>"$T/log"
+is "there it is" "$(cat "$T/log")" seven
+says "a kept one that is open for reading is not" EACCES --keep-fd 7 -- guard_try write /proc/self/fd/7 7<"$T/log"
+
 export SECRET_TOKEN=x LD_LIBRARY_PATH=/x GIT_DIR=/x NODE_OPTIONS=-x BASH_ENV=/x TZ=UTC
 is "the environment is the list alone" \
 	"$(guard -- env | sed 's/=.*//' | grep -vx 'PWD\|SHLVL\|_' | sort | tr '\n' ' ')" \

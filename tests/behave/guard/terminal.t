@@ -18,6 +18,8 @@ is "the command is in the foreground" "$(on_terminal "$G -- guard_try foreground
 is "and we again after it" "$(on_terminal "$G -- true; guard_try foreground")" ok
 is "it may set its terminal" "$(on_terminal "$G -- stty -echo && echo set")" set
 is "it can open /dev/tty" "$(on_terminal "$G -- sh -c 'echo hello >/dev/tty'")" hello
+is "and write to /dev/stdout and /dev/stderr there" \
+	"$(on_terminal "$G -- sh -c 'echo out >/dev/stdout; echo err >/dev/stderr'" | xargs)" "out err"
 is "in a pipeline the others keep it" "$(on_terminal "$G -- guard_try foreground | cat")" ESRCH
 is "but the command gets it when it asks" \
 	"$(echo typed | script -qec "$G -- sh -c 'read line </dev/tty; echo got \$line' | cat" /dev/null | tr -d '\r' | grep got)" "got typed"

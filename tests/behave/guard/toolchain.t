@@ -177,6 +177,8 @@ same "tar, xz and links" '
 same "sqlite3, with a journal in shared memory" '
 	sqlite3 db "pragma journal_mode=wal; create table t(x); insert into t values (1);"
 	sqlite3 db "select count(*) from t"; rm -f db*'
+same "shells: /dev/stdout and /dev/stderr by their names" \
+	'echo out >>/dev/stdout; sh -c "echo err >>/dev/stderr" 2>&1; echo tee | tee -a /dev/stdout >/dev/null'
 same "shells: here-documents, process substitution, traps, limits" '
 	bash -c "cat <(echo one) <<<two; trap \"echo bye\" EXIT; ulimit -n 64; ulimit -n; (exit 3) || echo \$?"'
 same "tools: xargs -P, timeout, flock, mktemp, sort" '
