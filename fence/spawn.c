@@ -45,7 +45,7 @@ struct birth {
 	const struct fence_spawn_plan *plan;
 	bool joins;		    /* the cgroup, into which it could not be born */
 	enum fence_spawn_step step; /* the one under way */
-	int error;
+	int error;		    /* 0: exec was called, and did not return */
 };
 
 /* Done by the child itself, before exec: a command that reads its terminal at once
@@ -213,17 +213,19 @@ static int child_main(void *arg)
 		{ FENCE_SPAWN_STEP_EXEC, child_exec },
 	};
 	struct birth *birth = arg;
+	int rc = 0;
 
 	birth->step = FENCE_SPAWN_STEP_CONTAIN;
-	if (birth->joins && (birth->error = child_join(birth->plan)) < 0)
-		_exit(127);
-	for (size_t i = 0; i < sizeof(steps) / sizeof(steps[0]); i++) {
+	if (birth->joins)
+		rc = child_join(birth->plan);
+	for (size_t i = 0; rc >= 0 && i < sizeof(steps) / sizeof(steps[0]); i++) {
 		birth->step = steps[i].step;
-		birth->error = steps[i].run(birth->plan);
-		if (birth->error < 0)
-			_exit(127);
+		if (birth->step == FENCE_SPAWN_STEP_EXEC)
+			birth->error = 0;
+		rc = steps[i].run(birth->plan);
 	}
-	return 0;
+	birth->error = rc;
+	return 127;
 }
 
 /* The stack is mapped, not an array of the caller's frame: there the compiler's
@@ -285,7 +287,8 @@ static pid_t clone_into_cgroup(struct birth *birth, int *ret_pidfd)
 int fence_spawn_exec(const struct fence_spawn_plan *plan, pid_t *ret_pid, int *ret_pidfd,
 		     enum fence_spawn_step *ret_step)
 {
-	struct birth birth = { .plan = plan, .step = FENCE_SPAWN_STEP_FORK };
+	/* Killed before it came to exec, a child says nothing else. */
+	struct birth birth = { .plan = plan, .step = FENCE_SPAWN_STEP_FORK, .error = -ECANCELED };
 	struct fence_exit how;
 	owned_fd pidfd = -1;
 	pid_t pid = plan->cgroup_fd > 0 ? clone_into_cgroup(&birth, &pidfd) : -ENOSYS;
