@@ -197,27 +197,48 @@ int fence_attempt_advance(struct fence_marker_writer *writer, const struct fence
 	(IN_CREATE | IN_MOVED_TO | IN_MOVED_FROM | IN_DELETE | IN_MODIFY | IN_CLOSE_WRITE |        \
 	 IN_DELETE_SELF | IN_MOVE_SELF)
 
-int fence_marker_watch_open(const char *path, struct fence_marker_watch *ret, struct fence_err *err)
+int fence_marker_watch_prepare(struct fence_marker_watch *ret, struct fence_err *err)
+{
+	int rc;
+
+	ret->name[0] = '\0';
+	ret->fd = inotify_init1(IN_CLOEXEC | IN_NONBLOCK);
+	if (ret->fd >= 0)
+		return 0;
+	rc = fence_fail(err, -errno, "prepare to watch a marker");
+	ret->fd = -1;
+	if (rc == -EMFILE)
+		(void)fence_hint(err, "raise fs.inotify.max_user_instances, or ulimit -n");
+	return rc;
+}
+
+int fence_marker_watch_start(const char *path, struct fence_marker_watch *watch,
+			     struct fence_err *err)
 {
 	struct fence_marker_path split;
-	owned_fd fd = -1;
 	int rc = fence_marker_path_split(path, &split, err);
 
-	ret->fd = -1;
 	if (rc < 0)
 		return rc;
-	fd = inotify_init1(IN_CLOEXEC | IN_NONBLOCK);
-	if (fd < 0)
-		return fence_fail(err, -errno, "watch folder %s", split.dir);
-	if (inotify_add_watch(fd, split.dir, WATCHED | IN_ONLYDIR | IN_DONT_FOLLOW) < 0) {
+	if (inotify_add_watch(watch->fd, split.dir, WATCHED | IN_ONLYDIR | IN_DONT_FOLLOW) < 0) {
 		rc = fence_fail(err, -errno, "watch folder %s", split.dir);
 		if (rc == -ENOSPC)
 			(void)fence_hint(err, "raise fs.inotify.max_user_watches");
 		return rc;
 	}
-	memcpy(ret->name, split.name, sizeof(ret->name));
-	ret->fd = fence_take_fd(&fd);
+	memcpy(watch->name, split.name, sizeof(watch->name));
 	return 0;
+}
+
+int fence_marker_watch_open(const char *path, struct fence_marker_watch *ret, struct fence_err *err)
+{
+	int rc = fence_marker_watch_prepare(ret, err);
+
+	if (rc == 0)
+		rc = fence_marker_watch_start(path, ret, err);
+	if (rc < 0)
+		fence_marker_watch_close(ret);
+	return rc;
 }
 
 /* 1: about the name; 0: about others; -ENOENT. */

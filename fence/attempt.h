@@ -104,6 +104,12 @@ struct fence_marker_watch {
  * the two is lost. */
 int fence_marker_watch_open(const char *path, struct fence_marker_watch *ret,
 			    struct fence_err *err);
+/* The same in two steps, for who must know that a watch can be had before it is needed:
+ * the first takes what a user has few of, the descriptor. It closes nothing when the second
+ * fails. */
+int fence_marker_watch_prepare(struct fence_marker_watch *ret, struct fence_err *err);
+int fence_marker_watch_start(const char *path, struct fence_marker_watch *watch,
+			     struct fence_err *err);
 /* Takes some of what is there to read, the rest keeps `fd` readable: 1 when it was about
  * the name (or too much came to tell), 0 when it was about others; -ENOENT when the
  * folder itself has gone, for good; -errno. */

@@ -1,20 +1,24 @@
 #include "supervisor/fence.h"
 
 #include <errno.h>
+#include <poll.h>
 #include <string.h>
 #include <sys/epoll.h>
 #include <unistd.h>
 
 #include "fence/clock.h"
+#include "fence/own.h"
+#include "fence/sys.h"
 
-#define LOCK_WAIT_MS 5000
+#define LOCK_WAIT_MS  5000
+#define OWNER_LOOK_MS 10
 
 /* A marker that is not there, or not authentic, may be on its way: some writers remove
  * and make, or write in place. One that is not back after this is lost. */
 #define LOST_MS 100
 
-/* To close a watch is to wait until no reader of the kernel's can be in it (SRCU): 6 ms and
- * more on Linux 6.18, at our very end, when somebody waits for us. A command that is over
+/* To close a watch that was started is to wait until no reader of the kernel's can be in it (SRCU):
+ * 6 ms and more on Linux 6.18, at our very end, when somebody waits for us. A command that is over
  * before this needs none: nobody was quicker with a cancel. */
 #define WATCH_AFTER_MS 20
 
@@ -25,14 +29,45 @@ int run_fence_init(struct run_fence *fence, struct fence_err *err)
 	fence->pid = getpid();
 	fence->writer.dir_fd = fence->writer.lock_fd = -1;
 	fence->watch.fd = -1;
-	return rc < 0 ? fence_fail(err, rc, "find out who we are") : 0;
+	if (rc < 0)
+		return fence_fail(err, rc, "find out who we are");
+	/* Before anything runs that would have to be ended for want of it. */
+	return fence_marker_watch_prepare(&fence->watch, err);
 }
 
+static bool is_over(const struct run_fence *fence)
+{
+	struct fence_marker marker;
+
+	return fence_marker_read(fence->path, fence->format, &marker, NULL, NULL) == 0 &&
+	       fence_attempt_is_over(&marker);
+}
+
+/* Until the process has ended, or a moment has passed where it is not seen from here. */
+static void wait_for_end(pid_t pid, int64_t limit_ms)
+{
+	owned_fd pidfd = pid > 0 ? fence_pidfd_open(pid, 0) : -1;
+	struct pollfd ended = { .fd = pidfd, .events = POLLIN };
+
+	(void)poll(&ended, 1, pidfd < 0 ? OWNER_LOOK_MS : (int)limit_ms);
+}
+
+/* Who has published the end owns the lock for a moment longer, and whoever waited for that
+ * end wants it now. */
 int run_fence_own(struct run_fence *fence, struct fence_err *err)
 {
+	int64_t stop_at_ms = fence_now_ms() + LOCK_WAIT_MS, now_ms;
 	int rc = fence_marker_writer_open(fence->path, &fence->writer, err);
+	pid_t owner;
 
-	return rc < 0 ? rc : fence_attempt_own(&fence->writer, NULL, err);
+	if (rc < 0)
+		return rc;
+	while ((rc = fence_attempt_own(&fence->writer, &owner, err)) == -EBUSY &&
+	       (now_ms = fence_now_ms()) < stop_at_ms && is_over(fence))
+		wait_for_end(owner, stop_at_ms - now_ms);
+	if (rc == 0)
+		err->code = 0; /* what was said of the one before is no news any more */
+	return rc;
 }
 
 static void approve_state(struct run_fence *fence, const struct fence_marker *marker)
@@ -289,7 +324,7 @@ static int look_due(void *arg)
 
 static int start_watch(struct run_fence *fence)
 {
-	int rc = fence_marker_watch_open(fence->path, &fence->watch, fence->err);
+	int rc = fence_marker_watch_start(fence->path, &fence->watch, fence->err);
 
 	if (rc < 0)
 		return rc;
@@ -309,8 +344,11 @@ static int watch_due(void *arg)
 	/* The folder has gone meanwhile. */
 	if (rc == -ENOENT || rc == -ENOTDIR)
 		return look(fence, true);
+	/* A marker that cannot be watched is as good as lost: nobody could cancel. */
+	if (rc < 0)
+		return end_group(fence, FENCE_CAUSE_MARKER_LOST);
 	/* What came before there was a watch. */
-	return rc < 0 ? rc : look(fence, false);
+	return look(fence, false);
 }
 
 int run_fence_watch(struct run_fence *fence, struct fence_loop *loop, struct fence_group *group,

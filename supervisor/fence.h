@@ -31,10 +31,11 @@ struct run_fence {
 	struct fence_group *group;
 };
 
-/* Who we are. -errno with words. */
+/* Who we are, and the descriptor to watch the marker with. -errno with words. */
 int run_fence_init(struct run_fence *fence, struct fence_err *err);
 
-/* The marker's lock, and byte 1 of it. -EBUSY: another supervisor has it. */
+/* The marker's lock, and byte 1 of it. -EBUSY: another supervisor has it, and keeps it
+ * though the attempt is over, if it is. */
 int run_fence_own(struct run_fence *fence, struct fence_err *err);
 
 /* Makes the marker. -EBUSY: one is there whose attempt may still run; -EEXIST: another
@@ -58,8 +59,8 @@ void run_fence_plan(struct run_fence *fence, struct fence_spawn_plan *plan);
 /* Publishes `terminating`: for fence_group_plan's `ending`, in any of our processes. */
 void run_fence_ending(struct run_fence *fence);
 
-/* From a moment after this on the marker is watched, and ends `group`. `err` is kept, for
- * the loop to end with. */
+/* From a moment after this on the marker is watched, and ends `group`; so does a watch that
+ * cannot be had then, with words in `err`, which is kept for that. */
 int run_fence_watch(struct run_fence *fence, struct fence_loop *loop, struct fence_group *group,
 		    struct fence_err *err);
 

@@ -78,6 +78,8 @@ static int run_command(struct fenced *f)
 		return run_complain(run, &run->err);
 	}
 	result = fence_group_result(run->group);
+	if (run->err.code < 0) /* the fence's watch */
+		(void)run_complain(run, &run->err);
 	run_say_result(run, result);
 	rc = run_finish(run, result);
 	if (rc == fence_exit_status(&result->exit))

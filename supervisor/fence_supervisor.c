@@ -321,6 +321,8 @@ static int conclude(struct supervisor *s, const struct fence_group_result *resul
 	int rc = run_fence_conclude(&s->fence, &short_result, &marker, &err);
 	int status;
 
+	if (s->run.err.code < 0) /* the watch */
+		(void)run_complain(&s->run, &s->run.err);
 	run_say_result(&s->run, result);
 	status = run_finish(&s->run, result);
 	if (result->failed_step == FENCE_SPAWN_STEP_GATE &&
@@ -336,12 +338,31 @@ static int conclude(struct supervisor *s, const struct fence_group_result *resul
 	return status;
 }
 
+/* Not even a monitor could be started. Of a marker that was approved that is the end, and
+ * nobody else will publish it. */
+static int give_up_start(struct supervisor *s)
+{
+	struct fence_marker_result none = { .cause = FENCE_CAUSE_NOT_STARTED,
+					    .code = -1,
+					    .reap = FENCE_REAP_NO_SESSION };
+	struct fence_err err = { 0 };
+	struct fence_marker marker;
+
+	if (s->fence.approved.supervisor_pid != 0 &&
+	    run_fence_conclude(&s->fence, &none, &marker, &err) < 0)
+		complain_unpublished(s, &err);
+	event_refused(&s->events, EVENT_CANNOT_EXECUTE, &s->run.err);
+	return run_complain(&s->run, &s->run.err);
+}
+
 /* The loop broke: what runs is ended by fence_group_free, and the marker is left to say
  * that it may still run, for repair to look. */
 static int give_up(struct supervisor *s, int rc)
 {
 	if (s->run.err.code == 0)
 		(void)fence_fail(&s->run.err, rc, "watch the command");
+	if (s->run.group == NULL)
+		return give_up_start(s);
 	fence_group_free(s->run.group);
 	s->run.group = NULL;
 	return run_complain(&s->run, &s->run.err);

@@ -9,7 +9,7 @@ switches() {
 sleeps() { # NAME
 	monitor=$(cat "$T/up")
 	# A moment after the start it begins to watch the marker.
-	until ls -l "/proc/$supervisor/fd" | grep -q inotify; do await -t 0.01 file "$T/none"; done
+	until grep -qs "^inotify wd" /proc/"$supervisor"/fdinfo/*; do await -t 0.01 file "$T/none"; done
 	await state "$monitor" S
 	await state "$supervisor" S
 	before=$(switches)
