@@ -101,6 +101,8 @@ extern const struct fence_cli guard_bwrap_cli;
  * begins at argv[*ret_rest]. Environment options change this process's environment. */
 int bwrap_parse(struct bwrap *bwrap, int argc, char *const *argv, int *ret_rest,
 		struct fence_text *text, struct fence_err *err);
+/* The same for the words behind `fd`, all of which must be options. */
+int bwrap_parse_from(struct bwrap *bwrap, int fd, struct fence_err *err);
 void bwrap_free(struct bwrap *bwrap);
 
 /* Appends one operation that takes what --perms and --size left; NULL with words. */

@@ -48,7 +48,7 @@ __attribute__((noreturn)) static void fail(const struct child *child, const stru
 	_exit(1);
 }
 
-/* --- life and death ----------------------------------------------------------------------- */
+/* --- life and death --------------------------------------------------------------- */
 
 /* The kernel forgets it at a fork, and when this process gains capabilities. */
 static int tie_to_parent(struct child *child, struct fence_err *err)
@@ -70,7 +70,7 @@ static int check_parent(struct child *child, struct fence_err *err)
 	return rc;
 }
 
-/* --- user namespaces ------------------------------------------------------------------------ */
+/* --- user namespaces -------------------------------------------------------------- */
 
 static int write_proc(const struct child *child, const char *path, const char *text)
 {
@@ -219,7 +219,7 @@ static int assert_disabled(struct child *child, struct fence_err *err)
 			      "assert that user namespaces are disabled");
 }
 
-/* --- the rest --------------------------------------------------------------------------------- */
+/* --- the rest --------------------------------------------------------------------- */
 
 static int set_net(struct child *child, struct fence_err *err)
 {
@@ -295,8 +295,7 @@ static int set_caps(struct child *child, struct fence_err *err)
 	return rc < 0 ? rc : tie_to_parent(child, err);
 }
 
-/* --- the command --------------------------------------------------------------------------------
- */
+/* --- the command ------------------------------------------------------------------ */
 
 /* As execvp(3) does it: a script without a first line that names its interpreter is
  * the shell's. */
@@ -346,8 +345,7 @@ __attribute__((noreturn)) static void become_command(struct child *child)
 	fail(child, &err);
 }
 
-/* --- init
- * ----------------------------------------------------------------------------------------- */
+/* --- init ------------------------------------------------------------------------- */
 
 bool bwrap_needs_init(const struct bwrap *bwrap)
 {
@@ -451,8 +449,7 @@ __attribute__((noreturn)) static void become_init(struct child *child)
 	reap_all(child, command);
 }
 
-/* --- all of it
- * ------------------------------------------------------------------------------------- */
+/* --- all of it -------------------------------------------------------------------- */
 
 void bwrap_child(struct bwrap *bwrap, char *const *argv, bool in_userns, int sock)
 {

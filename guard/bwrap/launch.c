@@ -25,7 +25,7 @@ void bwrap_complain(const struct bwrap *bwrap, const struct fence_err *err)
 	(void)fence_write_full(2, line, length);
 }
 
-/* --- before the birth ------------------------------------------------------------------------ */
+/* --- before the birth ------------------------------------------------------------- */
 
 static int tie_to_parent(const struct bwrap *bwrap, pid_t parent, struct fence_err *err)
 {
@@ -88,8 +88,7 @@ static int give_birth(const struct bwrap *bwrap, uint64_t *flags, pid_t *ret_pid
 	return rc;
 }
 
-/* --- while it runs
- * -------------------------------------------------------------------------------- */
+/* --- while it runs ---------------------------------------------------------------- */
 
 /* What the command has open and we need not is the command's alone. */
 static int close_others(int sock, int json_fd)
@@ -158,8 +157,7 @@ static int stand_by(const struct bwrap *bwrap, pid_t pid, uint64_t flags, int so
 	return rc < 0 ? rc : status;
 }
 
-/* --- all of it
- * ---------------------------------------------------------------------------------------- */
+/* --- all of it -------------------------------------------------------------------- */
 
 static int launch(struct bwrap *bwrap, char *const *argv, struct fence_err *err)
 {

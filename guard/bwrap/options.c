@@ -1,23 +1,20 @@
-/* The command line. A row's argument names its words: "SRC DEST" takes two. */
+/* The table of options, and what each of them sets. */
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "fence/clock.h"
 #include "guard/bwrap/bwrap.h"
 #include "guard/policy/policy.h"
 
-#define OPS_MAX	  65536
-#define WORDS_MAX 131072
-#define DEPTH_MAX 8
+#define OPS_MAX 65536
 
 #define SELF(conf) ((struct bwrap *)(conf))
 
-/* --- values ------------------------------------------------------------------------------ */
+/* --- values ----------------------------------------------------------------------- */
 
 static int fail_value(struct fence_err *err, const char *kind, const char *value)
 {
@@ -63,7 +60,7 @@ static int set_id(const char *value, const char *kind, long long *ret, struct fe
 	return 0;
 }
 
-/* --- operations ---------------------------------------------------------------------------- */
+/* --- operations ------------------------------------------------------------------- */
 
 struct bwrap_op *bwrap_add_op(struct bwrap *bwrap, enum bwrap_op_kind kind, const char *dest,
 			      struct fence_err *err)
@@ -241,7 +238,7 @@ static int set_size(void *conf, const char *value, struct fence_err *err)
 	return 0;
 }
 
-/* --- namespaces and identity ----------------------------------------------------------------- */
+/* --- namespaces and identity ------------------------------------------------------ */
 
 #define FLAG_ROW(name, field, to)                                                                  \
 	static int name(void *conf, const char *value, struct fence_err *err)                      \
@@ -342,7 +339,7 @@ TEXT_ROW(set_argv0, argv0)
 TEXT_ROW(set_exec_label, exec_label)
 TEXT_ROW(set_file_label, file_label)
 
-/* --- environment, locks, capabilities, filters ------------------------------------------------ */
+/* --- environment, locks, capabilities, filters ------------------------------------ */
 
 static int set_setenv(void *conf, const char *value, struct fence_err *err)
 {
@@ -440,10 +437,15 @@ static int set_add_seccomp(void *conf, const char *value, struct fence_err *err)
 	return add_filter(conf, value, true, err);
 }
 
-static int set_args(void *conf, const char *value, struct fence_err *err);
+static int set_args(void *conf, const char *value, struct fence_err *err)
+{
+	int fd = -1;
+	int rc = take_fd(value, &fd, err);
 
-/* --- the table -----------------------------------------------------------------------------------
- */
+	return rc < 0 ? rc : bwrap_parse_from(conf, fd, err);
+}
+
+/* --- the table -------------------------------------------------------------------- */
 
 static const struct fence_opt options[] = {
 	{ 0, "args", "FD", "read options from FD, a NUL after each word", set_args, NULL },
@@ -532,234 +534,3 @@ const struct fence_cli guard_bwrap_cli = {
 		 "  fence-bwrap --ro-bind / / --tmpfs /tmp --dev /dev --proc /proc \\\n"
 		 "    --unshare-all -- make test\n",
 };
-
-/* --- parsing
- * --------------------------------------------------------------------------------------- */
-
-static size_t words_of(const struct fence_opt *opt)
-{
-	return opt->arg == NULL ? 0 : strchr(opt->arg, ' ') == NULL ? 1 : 2;
-}
-
-static const struct fence_opt *find_row(const char *word)
-{
-	for (size_t i = 0; strncmp(word, "--", 2) == 0 && i < guard_bwrap_cli.count; i++)
-		if (strcmp(options[i].name, word + 2) == 0)
-			return &options[i];
-	return NULL;
-}
-
-static bool is_for_text(const char *word)
-{
-	static const char *const words[] = { "--help", "--version", "--completions",
-					     "--print-options" };
-
-	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
-		if (strcmp(word, words[i]) == 0)
-			return true;
-	return false;
-}
-
-static int fail_unknown(const char *word, struct fence_err *err)
-{
-	const char *names[sizeof(options) / sizeof(options[0])];
-	const char *nearest;
-
-	for (size_t i = 0; i < guard_bwrap_cli.count; i++)
-		names[i] = options[i].name;
-	fence_fail_why(err, -EINVAL, word, "Unknown option");
-	nearest = fence_nearest(word + strspn(word, "-"), names, guard_bwrap_cli.count);
-	if (nearest != NULL)
-		(void)fence_hint(err, "did you mean --%s?", nearest);
-	return -EINVAL;
-}
-
-/* --perms and --size are for the very next option that makes something. */
-static int check_pending(const struct bwrap *bwrap, const struct fence_opt *opt,
-			 struct fence_err *err)
-{
-	static const char *const with_mode[] = { "tmpfs",     "dir",	      "file",
-						 "bind-data", "ro-bind-data", "size" };
-	bool takes_mode = bwrap->mode < 0;
-
-	if (bwrap->have_size && opt->set != set_tmpfs && opt->set != set_perms &&
-	    opt->set != set_size)
-		return fence_fail_why(err, -EINVAL, "must be followed by --tmpfs", "--size");
-	for (size_t i = 0; i < sizeof(with_mode) / sizeof(with_mode[0]); i++)
-		takes_mode |= strcmp(opt->name, with_mode[i]) == 0;
-	if (!takes_mode && opt->set != set_perms)
-		return fence_fail_why(err, -EINVAL,
-				      "must be followed by an option that creates a file",
-				      "--perms");
-	return 0;
-}
-
-/* Words until the first that is no option: *ret_rest. */
-static int parse_words(struct bwrap *bwrap, int argc, char *const *argv, int *ret_rest,
-		       struct fence_err *err)
-{
-	int at = 0;
-
-	while (at < argc && argv[at][0] == '-') {
-		const struct fence_opt *opt;
-		int count;
-		int rc;
-
-		if (strcmp(argv[at], "--") == 0) {
-			at++;
-			break;
-		}
-		opt = find_row(argv[at]);
-		if (opt == NULL)
-			return fail_unknown(argv[at], err);
-		count = (int)words_of(opt);
-		if (argc - at - 1 < count)
-			return fence_fail_why(err, -EINVAL,
-					      count == 1 ? "takes an argument"
-							 : "takes two arguments",
-					      "--%s", opt->name);
-		rc = check_pending(bwrap, opt, err);
-		if (rc < 0)
-			return rc;
-		bwrap->words = argv + at + 1;
-		rc = opt->set(bwrap, count == 0 ? NULL : argv[at + 1], err);
-		if (rc < 0)
-			return rc;
-		at += count + 1;
-	}
-	*ret_rest = at;
-	return 0;
-}
-
-/* The words of `text`: a list that is kept behind it in the same memory's owner. */
-static int split(struct bwrap *bwrap, char *text, size_t size_bytes, char ***ret_words,
-		 int *ret_count, struct fence_err *err)
-{
-	size_t count = 0;
-	char **words;
-	char **texts = realloc(bwrap->texts, (bwrap->text_count + 2) * sizeof(*texts));
-
-	if (texts == NULL)
-		return fence_fail(err, -ENOMEM, "keep --args data");
-	bwrap->texts = texts;
-	for (size_t at = 0; at < size_bytes; at += strlen(text + at) + 1)
-		count++;
-	words = count > WORDS_MAX ? NULL : calloc(count + 1, sizeof(*words));
-	if (words == NULL)
-		return fence_fail(err, count > WORDS_MAX ? -E2BIG : -ENOMEM, "split --args data");
-	count = 0;
-	for (size_t at = 0; at < size_bytes; at += strlen(text + at) + 1)
-		words[count++] = text + at;
-	texts[bwrap->text_count++] = text;
-	texts[bwrap->text_count++] = (char *)words;
-	*ret_words = words;
-	*ret_count = (int)count;
-	return 0;
-}
-
-static int set_args(void *conf, const char *value, struct fence_err *err)
-{
-	struct bwrap *bwrap = conf;
-	char *text = NULL;
-	char **words = NULL;
-	size_t size_bytes = 0;
-	int count = 0;
-	int rest = 0;
-	int fd = -1;
-	int rc = take_fd(value, &fd, err);
-
-	if (rc < 0)
-		return rc;
-	if (bwrap->depth >= DEPTH_MAX)
-		return fence_fail(err, -ELOOP, "read --args %s", value);
-	rc = bwrap_read_all(fd, &text, &size_bytes, err);
-	if (rc < 0)
-		return rc;
-	rc = split(bwrap, text, size_bytes, &words, &count, err);
-	if (rc < 0) {
-		free(text);
-		return rc;
-	}
-	bwrap->depth++;
-	rc = parse_words(bwrap, count, words, &rest, err);
-	bwrap->depth--;
-	if (rc == 0 && rest < count)
-		return fence_fail_why(err, -EINVAL, "it is no option", "--args: \"%s\"",
-				      words[rest]);
-	return rc;
-}
-
-/* --- what goes together
- * ------------------------------------------------------------------------------ */
-
-static int refuse(struct fence_err *err, const char *option, const char *why)
-{
-	return fence_fail_why(err, -EINVAL, why, "%s", option);
-}
-
-static int check(struct bwrap *bwrap, struct fence_err *err)
-{
-	bool userns;
-
-	/* Asked for, not implied: as bubblewrap has it. */
-	if (bwrap->disable_userns && bwrap->user != BWRAP_YES)
-		return refuse(err, "--disable-userns", "requires --unshare-user");
-	if (!bwrap->real_root && bwrap->userns_fd < 0)
-		bwrap->user = BWRAP_YES;
-	userns = bwrap->user != BWRAP_NO || bwrap->userns_fd >= 0;
-	if (bwrap->userns_fd >= 0 && bwrap->user == BWRAP_YES)
-		return refuse(err, "--userns", "not together with --unshare-user");
-	if (bwrap->userns_fd >= 0)
-		bwrap->user = BWRAP_NO;
-	if (bwrap->userns_fd >= 0 && bwrap->userns_block_fd >= 0)
-		return refuse(err, "--userns", "not together with --userns-block-fd");
-	if (bwrap->disable_userns && bwrap->userns_block_fd >= 0)
-		return refuse(err, "--disable-userns", "not together with --userns-block-fd");
-	if (bwrap->uid >= 0 && !userns)
-		return refuse(err, "--uid", "requires --unshare-user or --userns");
-	if (bwrap->gid >= 0 && !userns)
-		return refuse(err, "--gid", "requires --unshare-user or --userns");
-	if (bwrap->hostname != NULL && !bwrap->uts)
-		return refuse(err, "--hostname", "requires --unshare-uts");
-	if (bwrap->as_pid_1 && !bwrap->pid)
-		return refuse(err, "--as-pid-1", "requires --unshare-pid");
-	if (bwrap->as_pid_1 && bwrap->lock_count > 0)
-		return refuse(err, "--as-pid-1", "not together with --lock-file");
-	if (bwrap->have_size)
-		return refuse(err, "--size", "must be followed by --tmpfs");
-	if ((bwrap->exec_label != NULL || bwrap->file_label != NULL) &&
-	    access("/sys/fs/selinux/status", F_OK) < 0)
-		return refuse(err, "labels", "not supported on this system, which has no SELinux");
-	return 0;
-}
-
-int bwrap_parse(struct bwrap *bwrap, int argc, char *const *argv, int *ret_rest,
-		struct fence_text *text, struct fence_err *err)
-{
-	struct fence_cli cli = guard_bwrap_cli;
-	int rest = 0;
-	int rc;
-
-	if (argc > 1 && is_for_text(argv[1])) {
-		if (strcmp(argv[1], "--help") == 0)
-			cli.program = bwrap->name;
-		return fence_opts_parse(&cli, argc, argv, bwrap, ret_rest, text, err);
-	}
-	rc = parse_words(bwrap, argc - 1, argv + 1, &rest, err);
-	if (rc == 0)
-		rc = check(bwrap, err);
-	*ret_rest = rest + 1;
-	return rc < 0 ? rc : FENCE_OPTS_PARSED;
-}
-
-void bwrap_free(struct bwrap *bwrap)
-{
-	for (size_t i = 0; i < bwrap->filter_count; i++)
-		free(bwrap->filters[i].filter);
-	for (size_t i = 0; i < bwrap->text_count; i++)
-		free(bwrap->texts[i]);
-	free(bwrap->filters);
-	free(bwrap->texts);
-	free(bwrap->lock_files);
-	free(bwrap->ops);
-}

@@ -22,7 +22,7 @@
 
 #define SAFE (MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV)
 
-/* --- 2. copies -------------------------------------------------------------------------- */
+/* --- 2. copies -------------------------------------------------------------------- */
 
 static int copy_source(struct bwrap_op *op, struct fence_err *err)
 {
@@ -93,7 +93,7 @@ static int copy_sources(const struct bwrap_root *root, struct bwrap *bwrap, stru
 	return rc;
 }
 
-/* --- 4. operations ---------------------------------------------------------------------- */
+/* --- 4. operations ---------------------------------------------------------------- */
 
 /* Groups and others may enter what is made on the way only where the thing itself is
  * for them. */
@@ -290,7 +290,7 @@ static int do_ops(struct bwrap_root *root, struct bwrap *bwrap, struct fence_err
 	return rc;
 }
 
-/* --- 1., 3. and 5. ---------------------------------------------------------------------- */
+/* --- 1., 3. and 5. ---------------------------------------------------------------- */
 
 /* Slaves: what the host mounts later still appears in what was bound of it. */
 static int cut_off(struct fence_err *err)

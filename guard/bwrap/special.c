@@ -44,7 +44,7 @@ int bwrap_new_tmpfs(const struct bwrap_root *root, int mode, uint64_t size_bytes
 	return bwrap_new_fs("tmpfs", options, SAFE);
 }
 
-/* --- /dev ------------------------------------------------------------------------------ */
+/* --- /dev ------------------------------------------------------------------------- */
 
 static const char *const nodes[] = { "null", "zero", "full", "random", "urandom", "tty" };
 
@@ -130,7 +130,7 @@ int bwrap_make_dev(struct bwrap_root *root, const char *dest, struct fence_err *
 	return rc < 0 ? rc : fill_dev(root, dev, err);
 }
 
-/* --- /proc ------------------------------------------------------------------------------ */
+/* --- /proc ------------------------------------------------------------------------ */
 
 /* What of /proc is the machine's and could be written (by uid 0) is made read-only. */
 static int cover_proc(int proc_fd, struct fence_err *err)

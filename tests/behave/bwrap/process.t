@@ -37,7 +37,7 @@ b="--ro-bind / / --dev /dev --bind $W $W"
 
 	# Descriptors.
 	echo text >file
-	IN=file
+	IN=./file
 	says "it has what we had" text $b cat /proc/self/fd/3
 	says "but not what an option took" "!1" $b --sync-fd 3 sh -c 'test -e /proc/self/fd/3'
 	says "standard input as well" "text" $b sh -c 'cat <&3'

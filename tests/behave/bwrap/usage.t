@@ -37,8 +37,8 @@ b="--ro-bind / / --dev /dev"
 	exits "a word too few in it" 1 fence-bwrap --args 3 $b true 3<args
 	is "is said" "$(cat "$T/err")" "fence-bwrap: --setenv: takes two arguments"
 	printf '%s\0' --args 4 >args
-	printf '%s\0' --setenv A nested >more
-	is "--args in --args" "$(fence-bwrap --args 3 $b sh -c 'echo $A' 3<args 4<more)" nested
+	printf '%s\0' --setenv A nested >./more
+	is "--args in --args" "$(fence-bwrap --args 3 $b sh -c 'echo $A' 3<args 4<./more)" nested
 	printf '%s\0' --setenv A b true >args
 	exits "a command in it" 1 fence-bwrap --args 3 $b true 3<args
 	like "is refused, not lost" "$(cat "$T/err")" 'fence-bwrap: --args: "true": it is no option'
