@@ -341,7 +341,7 @@ __attribute__((noreturn)) static void become_command(struct child *child)
 	if (rc == 0)
 		rc = bwrap_load_filters(bwrap, &err);
 	if (rc == 0)
-		rc = execute(file, argv, &err);
+		(void)execute(file, argv, &err);
 	fail(child, &err);
 }
 
@@ -422,10 +422,13 @@ __attribute__((noreturn)) static void become_init(struct child *child)
 	int *kept = calloc(count + 2, sizeof(*kept));
 	struct fence_err err = { 0 };
 	pid_t command = -1;
-	int rc = kept == NULL ? fence_fail(&err, -ENOMEM, "start init")
-			      : take_locks(bwrap, kept, &err);
+	int rc;
 
-	if (rc < 0)
+	if (kept == NULL) {
+		fence_fail(&err, -ENOMEM, "start init");
+		fail(child, &err);
+	}
+	if (take_locks(bwrap, kept, &err) < 0)
 		fail(child, &err);
 	rc = fence_spawn_fork(0, &command, NULL);
 	if (rc == 0)
