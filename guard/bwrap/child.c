@@ -305,8 +305,15 @@ static int execute(const char *file, char *const *argv, struct fence_err *err)
 	owned_mem char **words = NULL;
 
 	(void)execve(file, argv, environ);
-	if (errno != ENOEXEC)
-		return fence_fail(err, -errno, "execute %s", argv[0]);
+	if (errno != ENOEXEC) {
+		fence_fail(err, -errno, "execute %s", argv[0]);
+		/* It was found. */
+		if (err->code == -ENOENT)
+			(void)fence_hint(err, "its loader or interpreter is not in the new root: "
+					      "it may need /lib, /lib64 or what its first line "
+					      "names");
+		return err->code;
+	}
 	while (argv[count] != NULL)
 		count++;
 	words = calloc(count + 2, sizeof(*words));

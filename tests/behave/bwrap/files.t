@@ -79,6 +79,10 @@ b="--ro-bind / / --dev /dev --tmpfs /tmp --bind $W /tmp/w"
 	says "its devices work" "4" --ro-bind / / --dev /dev sh -c \
 		'echo lost >/dev/null; head -c 4 /dev/urandom | wc -c'
 	says "its terminals are its own" "ptmx" --ro-bind / / --dev /dev ls /dev/pts
+	says "without a terminal there is no console" 1 --ro-bind / / --dev /dev \
+		sh -c 'test -e /dev/console; echo $?'
+	is "one on standard output is the console" "$(script -qec "fence-bwrap --ro-bind / / --dev /dev test -c /dev/console" \
+		/dev/null; echo $?)" 0
 	says "--proc of a new pid namespace" "1 2" --unshare-pid --ro-bind / / --proc /proc \
 		sh -c 'echo $(ls /proc | grep "^[12]$")'
 	says "--mqueue, empty" 0 --unshare-ipc $b --mqueue /tmp/q sh -c 'ls /tmp/q | wc -l'

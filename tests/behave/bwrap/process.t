@@ -11,6 +11,9 @@ b="--ro-bind / / --dev /dev --bind $W $W"
 	says "with an init as well" "!143" --unshare-pid $b sh -c 'kill -TERM $$'
 	refuses "a command that is not there" "find none: No such file*" $b none
 	refuses "one that cannot be executed" "find /etc/passwd: Permission denied" $b /etc/passwd
+	exits "one whose loader is not there" 1 fence-bwrap --ro-bind /usr /usr /usr/bin/true
+	like "is found, and that is said" "$(cat "$T/err")" \
+		"fence-bwrap: execute /usr/bin/true: No such file*; its loader or interpreter*"
 	printf 'echo script "$@"\n' >script
 	chmod 755 script
 	says "a script without a first line is the shell's" "script a" $b "$W/script" a
