@@ -2,8 +2,10 @@
 
 #include <errno.h>
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 #include <string.h>
+#include <sys/syscall.h>
 
 /* Our filters begin so (policy/gen/make_filters.c): the architecture is checked, then the
  * number is loaded; what is watched is asked about there. */
@@ -27,15 +29,30 @@ static struct sock_filter as_question(struct sock_filter line)
 	return line;
 }
 
+/* What asks is open to whoever listens: of several filters that ask, the newest one's
+ * listener decides, and may let the call go on past all of them. While ours is there the
+ * kernel refuses another listener; this is for when it is gone, and the kernel's answer. */
+static const struct sock_filter no_other_listener[] = {
+	BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_seccomp, 0, 4),
+	BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, args[1])),
+	BPF_JUMP(BPF_JMP | BPF_JSET | BPF_K, SECCOMP_FILTER_FLAG_NEW_LISTENER, 0, 1),
+	BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EBUSY),
+	BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+};
+#define LISTENER_LINES (sizeof(no_other_listener) / sizeof(no_other_listener[0]))
+
 int guard_asking_build(const struct sock_fprog *enforcing, const int *watched, size_t count,
 		       struct sock_filter *ret)
 {
 	size_t at = 0;
 
-	if (!begins_as_ours(enforcing) || enforcing->len + 2 * count > GUARD_ASKING_MAX)
+	if (!begins_as_ours(enforcing) ||
+	    enforcing->len + LISTENER_LINES + 2 * count > GUARD_ASKING_MAX)
 		return -EINVAL;
 	for (; at < PROLOGUE; at++)
 		ret[at] = as_question(enforcing->filter[at]);
+	memcpy(ret + at, no_other_listener, sizeof(no_other_listener));
+	at += LISTENER_LINES;
 	for (size_t i = 0; i < count; i++) {
 		ret[at++] = (struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K,
 							 (unsigned int)watched[i], 0, 1);

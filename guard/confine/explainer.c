@@ -193,15 +193,20 @@ static int prepare(struct explainer *explainer, const struct guard_policy *polic
 	return guard_plan_build(&explainer->plan, policy, err);
 }
 
+/* -1: there is none, since there is no command. */
 static int take_listener(int sock)
 {
 	struct pollfd event = { .fd = sock, .events = POLLIN };
 	struct guard_report report;
 	int listener = -1;
+	int rc;
 
 	while (poll(&event, 1, -1) < 0 && errno == EINTR)
 		;
-	(void)guard_report_take(sock, &report, &listener);
+	rc = guard_report_take(sock, &report, &listener);
+	/* It came and did not get here: the launcher ends the command for that. */
+	if (listener < 0 && rc != -EPIPE)
+		_exit(1);
 	return listener;
 }
 

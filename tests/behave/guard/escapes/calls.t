@@ -16,6 +16,9 @@ guard --net host -- guard_escape_calls inside "$WHO" >"$T/net" </dev/null
 same "with the host's network the answers are the same" "$T/net"
 guard --env-all --rw "$W" -- guard_escape_calls inside "$WHO" >"$T/wide" </dev/null
 same "with everything that can be named" "$T/wide"
+guard --explain -- guard_escape_calls inside "$WHO" >"$T/explained" </dev/null 2>"$T/told"
+same "while they are explained" "$T/explained"
+ok "which they are" test "$(grep -c ' by seccomp: ' "$T/told")" -gt 50
 in_none fence-guard exec --ro "$FENCE_BUILD" -- guard_escape_calls inside "$WHO" >"$T/none" </dev/null
 same "within another fence-guard" "$T/none"
 if command -v bwrap >/dev/null; then

@@ -21,7 +21,7 @@ attempts() {
 }
 # confined LAUNCHER... : the table inside, in that launcher
 confined() {
-	"$@" fence-guard exec --status-fd 5 --ro "$FENCE_BUILD" --ro "$HOST" --deny denied --deny denied.d --protect pinned/hooks -- \
+	"$@" fence-guard exec ${explain:-} --status-fd 5 --ro "$FENCE_BUILD" --ro "$HOST" --deny denied --deny denied.d --protect pinned/hooks -- \
 		guard_escape_files inside "$WHO" "$HOST" "$HIDDEN/hidden" "$victim" <"$HOST/file" 5>"$T/record"
 }
 state() {
@@ -52,6 +52,10 @@ else
 	judge inside <"$T/inside"
 fi
 tried inside "$T/inside" guard_escape_files
+explain=--explain
+confined env >"$T/explained" 2>"$T/told"
+explain=
+same "while they are explained the answers are the same" "$T/explained"
 confined fence-guard exec --profile none --keep-fd 5 -- >"$T/none"
 same "within another fence-guard the answers are the same" "$T/none"
 if command -v bwrap >/dev/null; then

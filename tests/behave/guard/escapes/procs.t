@@ -35,6 +35,8 @@ tried outside "$T/outside" guard_escape_procs
 attempts inside fence-guard exec --status-fd 95 --ro "$FENCE_BUILD" -- >"$T/inside"
 judge inside <"$T/inside"
 tried inside "$T/inside" guard_escape_procs
+attempts inside fence-guard exec --explain --ro "$FENCE_BUILD" -- >"$T/explained" 2>"$T/told"
+same "while they are explained the answers are the same" "$T/explained"
 attempts inside fence-guard exec --profile none -- fence-guard exec --ro "$FENCE_BUILD" -- >"$T/none"
 same "within another fence-guard the answers are the same" "$T/none"
 if command -v bwrap >/dev/null; then

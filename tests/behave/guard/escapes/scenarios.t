@@ -119,6 +119,32 @@ if [ "$landlock" = enforced ]; then
 else
 	lacks "with the host's network it is still out of reach" "Landlock ABI 6 (Linux 6.12)"
 fi
+
+# attempt: own-listener seccomp EPERM
+: >go
+is "control: outside who listens to a filter lets calls go on" "$(guard_listener ready go)" ok
+is "inside that does not open what is refused" "$(guard -- guard_listener ready go)" EPERM
+
+# attempt: listener-beside-explain seccomp EBUSY
+# A filter that asks is only as good as who answers: the explaining process is killed while
+# its launcher cannot see it.
+is "nor with --explain" "$(guard --explain -- guard_listener ready go 2>/dev/null)" EBUSY
+rm -f ready go
+fence-guard exec --explain --ro "$FENCE_BUILD" -- guard_listener ready go 2>/dev/null >"$T/listened" &
+launcher=$!
+ok "it waits" await -t 5 file ready
+for child in $(cat "/proc/$launcher/task/$launcher/children"); do
+	if [ "$(sed -n 's/^NSpid:[[:space:]]*//p' "/proc/$child/status")" = "$child" ]; then
+		kill -STOP "$launcher"
+		kill -9 "$child"
+	fi
+done
+: >go
+ok "it tries" await -t 5 file "$T/listened"
+kill -CONT "$launcher"
+wait "$launcher"
+is "nor when the explaining process is gone" "$(cat "$T/listened")" EBUSY
+
 exec 8>&-
 wait
 done_testing

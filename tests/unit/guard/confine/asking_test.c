@@ -74,6 +74,20 @@ static void what_is_refused_or_watched_is_asked_about_and_nothing_else(void **st
 	}
 }
 
+static void nobody_else_may_listen(void **state)
+{
+	static struct sock_filter lines[GUARD_ASKING_MAX];
+	struct sock_fprog enforcing = guard_filter(false);
+	struct sock_fprog asking = { .filter = lines };
+	struct seccomp_data data = call(SYS_seccomp, SECCOMP_SET_MODE_FILTER);
+
+	(void)state;
+	asking.len = (unsigned short)guard_asking_build(&enforcing, NULL, 0, lines);
+	assert_int_equal(guard_asking_answer(&asking, &data), SECCOMP_RET_ALLOW);
+	data.args[1] = SECCOMP_FILTER_FLAG_NEW_LISTENER | UINT64_C(1) << 32;
+	assert_int_equal(guard_asking_answer(&asking, &data), SECCOMP_RET_ERRNO | EBUSY);
+}
+
 static void a_filter_that_is_none_of_ours_is_refused(void **state)
 {
 	static struct sock_filter lines[GUARD_ASKING_MAX];
@@ -103,6 +117,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(the_answers_are_those_of_the_filter),
 		cmocka_unit_test(what_is_refused_or_watched_is_asked_about_and_nothing_else),
+		cmocka_unit_test(nobody_else_may_listen),
 		cmocka_unit_test(a_filter_that_is_none_of_ours_is_refused),
 		cmocka_unit_test(what_is_not_understood_is_not_let_pass),
 	};
