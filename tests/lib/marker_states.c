@@ -24,8 +24,10 @@
 static bool is_missed(const struct fence_marker *marker, int64_t last_seq,
 		      enum fence_marker_status last_status)
 {
-	bool two_steps =
-		last_status == FENCE_MARKER_ACTIVE && marker->status == FENCE_MARKER_TERMINATED;
+	bool signalled = marker->result.reap == FENCE_REAP_TERM ||
+			 marker->result.reap == FENCE_REAP_KILL;
+	bool two_steps = last_status == FENCE_MARKER_ACTIVE &&
+			 marker->status == FENCE_MARKER_TERMINATED && !signalled;
 
 	return marker->seq > last_seq + (two_steps ? 2 : 1);
 }

@@ -7,6 +7,8 @@
 #   $T       a private folder, removed at the end, world-readable so that a
 #            confined or dropped process can enter it
 #   $ROOT    "yes" when the test runs as root
+#   $DROPS   "yes" when it can also become an unprivileged user: root that is confined
+#            cannot
 #   $SRC     the top of the sources
 #
 # and these words. A name is a sentence that a user would say.
@@ -49,6 +51,8 @@ T=$(mktemp -d "${TMPDIR:-/tmp}/fence-test.XXXXXX") || exit 1
 chmod 755 "$T"
 ROOT=no
 [ "$(id -u)" = 0 ] && ROOT=yes
+DROPS=no
+[ $ROOT = yes ] && setpriv --reuid=65534 --regid=65534 --clear-groups true 2>/dev/null && DROPS=yes
 PATH=$BIN:$HELP:$PATH
 export PATH BIN HELP T SRC
 

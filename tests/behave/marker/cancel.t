@@ -66,7 +66,9 @@ ln "$T/n" "$T/n2"
 exits "a marker of two names is not cancelled through one" 77 fence-marker cancel "$T/n2"
 rm "$T/n2"
 chmod 755 "$T"
-if [ $ROOT = yes ]; then
+if [ $ROOT = yes ] && [ $DROPS = no ]; then
+	lacks "not permitted: refused" "the capabilities to become another user"
+elif [ $ROOT = yes ]; then
 	chmod 644 "$T/n"
 	exits "not permitted: refused" 77 setpriv --reuid=65534 --regid=65534 --clear-groups \
 		"$BIN/fence-marker" cancel "$T/n"

@@ -173,7 +173,9 @@ is "by a foreign marker too" "$(jq -r .status "$m")" terminated
 rm "$m"
 
 # --- not permitted ---------------------------------------------------------------------------------
-if [ $ROOT = yes ]; then
+if [ $ROOT = yes ] && [ $DROPS = no ]; then
+	lacks "what may not be signalled survives" "the capabilities to become another user"
+elif [ $ROOT = yes ]; then
 	mkdir "$T/nobody"
 	chown 65534 "$T/nobody"
 	begin "$T/nobody/m" a -- sleep "$W"

@@ -1,7 +1,7 @@
 #!/bin/sh
 # KILL launcher or monitor at any moment: nothing is left. With a pid namespace that is so
 # even when both are killed at once.
-. "$(dirname "$0")/../../../lib/tap.sh"
+. "$(dirname "$0")/../../lib/tap.sh"
 . "$(dirname "$0")/contain.sh"
 word=614.$$
 

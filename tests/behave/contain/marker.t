@@ -1,6 +1,6 @@
 #!/bin/sh
 # A marker and the events name a contained command as everybody outside does.
-. "$(dirname "$0")/../../../lib/tap.sh"
+. "$(dirname "$0")/../../lib/tap.sh"
 . "$(dirname "$0")/contain.sh"
 word=616.$$
 

@@ -1,7 +1,7 @@
 #!/bin/sh
 # A containment that was named and cannot be had: 125, the cause, what to do, and nothing
 # is run. `best` takes the next one.
-. "$(dirname "$0")/../../../lib/tap.sh"
+. "$(dirname "$0")/../../lib/tap.sh"
 . "$(dirname "$0")/contain.sh"
 
 refused() { # NAME PATTERN COMMAND...

@@ -1,6 +1,6 @@
 #!/bin/sh
 # Whatever holds a command, it starts and ends as without: statuses, streams, identity.
-. "$(dirname "$0")/../../../lib/tap.sh"
+. "$(dirname "$0")/../../lib/tap.sh"
 . "$(dirname "$0")/contain.sh"
 word=611.$$
 

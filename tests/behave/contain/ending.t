@@ -1,6 +1,6 @@
 #!/bin/sh
 # Whatever holds a command, all of it ends: polite or deaf, in its group or escaped.
-. "$(dirname "$0")/../../../lib/tap.sh"
+. "$(dirname "$0")/../../lib/tap.sh"
 . "$(dirname "$0")/contain.sh"
 word=612.$$
 

@@ -1,6 +1,6 @@
 #!/bin/sh
 # Whatever holds a command, signals reach it, TSTP stops all of it and CONT goes on.
-. "$(dirname "$0")/../../../lib/tap.sh"
+. "$(dirname "$0")/../../lib/tap.sh"
 . "$(dirname "$0")/contain.sh"
 word=613.$$
 

@@ -1,6 +1,6 @@
 #!/bin/sh
 # What only a cgroup can do: end what is frozen and what became another user, count memory.
-. "$(dirname "$0")/../../../lib/tap.sh"
+. "$(dirname "$0")/../../lib/tap.sh"
 . "$(dirname "$0")/contain.sh"
 word=615.$$
 
