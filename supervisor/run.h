@@ -82,9 +82,6 @@ int run_conf_check(const struct run_conf *conf, struct fence_err *err);
 /* One more --env or --unset. The text stays the caller's. -EINVAL, -E2BIG. */
 int run_conf_edit_env(struct run_conf *conf, const char *text, bool unset, struct fence_err *err);
 
-/* "nofile=1024", "nofile=256:4096", "core=0", "fsize=1GiB", "nproc=unlimited". -EINVAL. */
-int run_limit_parse(const char *text, struct fence_spawn_limit *ret, struct fence_err *err);
-
 /* Is the output read by us, and does it go on to our own standard output? */
 bool run_reads_output(const struct run_conf *conf);
 bool run_passes_output(const struct run_conf *conf);

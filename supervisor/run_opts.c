@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "fence/limit.h"
 #include "supervisor/run.h"
 
 #define TERM_SCOPES "leader|group|tree"
@@ -230,7 +231,7 @@ static int set_limit(void *arg, const char *value, struct fence_err *err)
 
 	if (conf->limit_count == RUN_LIMITS_MAX)
 		return fence_fail_why(err, -E2BIG, "given more than 16 times", "--limit");
-	return run_limit_parse(value, &conf->limits[conf->limit_count++], err);
+	return fence_limit_parse(value, &conf->limits[conf->limit_count++], err);
 }
 
 static int set_env_allow(void *conf, const char *value, struct fence_err *err)

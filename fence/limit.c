@@ -1,11 +1,12 @@
-/* --limit: resource limits by their names. */
+#include "fence/limit.h"
+
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/resource.h>
 
 #include "fence/clock.h"
-#include "supervisor/run.h"
+#include "fence/opts.h"
 
 static const struct {
 	const char *name;
@@ -64,8 +65,7 @@ static int find_resource(const char *name, size_t *ret, struct fence_err *err)
 	return fence_hint(err, "see setrlimit(2); the names are nofile, nproc, core ...");
 }
 
-/* One number is both limits. */
-int run_limit_parse(const char *text, struct fence_spawn_limit *ret, struct fence_err *err)
+int fence_limit_parse(const char *text, struct fence_spawn_limit *ret, struct fence_err *err)
 {
 	char words[128];
 	char *amount, *hard;
@@ -96,4 +96,12 @@ int run_limit_parse(const char *text, struct fence_spawn_limit *ret, struct fenc
 		return fence_fail_why(err, -EINVAL, "the soft limit is above the hard one",
 				      "\"%s\"", text);
 	return 0;
+}
+
+const char *fence_limit_name(int resource)
+{
+	for (size_t i = 0; i < RESOURCE_COUNT; i++)
+		if (resources[i].resource == resource)
+			return resources[i].name;
+	return "?";
 }
