@@ -261,6 +261,17 @@ int fence_set_limit(int resource, uint64_t soft, uint64_t hard)
 	return syscall(SYS_prlimit64, 0, resource, &limit, NULL) < 0 ? -errno : 0;
 }
 
+int fence_get_limit(int resource, uint64_t *ret_soft, uint64_t *ret_hard)
+{
+	uint64_t limit[2];
+
+	if (syscall(SYS_prlimit64, 0, resource, NULL, limit) < 0)
+		return -errno;
+	*ret_soft = limit[0];
+	*ret_hard = limit[1];
+	return 0;
+}
+
 int fence_open_tree(int dir_fd, const char *path, unsigned int flags)
 {
 	long fd = syscall(SYS_open_tree, dir_fd, path, flags);
@@ -325,6 +336,21 @@ int fence_landlock_allow(int ruleset_fd, int folder_fd, uint64_t access)
 						   .parent_fd = folder_fd };
 
 	return syscall(SYS_landlock_add_rule, ruleset_fd, LANDLOCK_RULE_PATH_BENEATH, &rule, 0) < 0
+		       ? -errno
+		       : 0;
+}
+
+/* Not in the headers of Linux 6.1. */
+#define LANDLOCK_RULE_FOR_PORT 2
+
+int fence_landlock_allow_port(int ruleset_fd, unsigned int port, uint64_t access)
+{
+	struct {
+		uint64_t allowed_access;
+		uint64_t port;
+	} rule = { .allowed_access = access, .port = port };
+
+	return syscall(SYS_landlock_add_rule, ruleset_fd, LANDLOCK_RULE_FOR_PORT, &rule, 0) < 0
 		       ? -errno
 		       : 0;
 }

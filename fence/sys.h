@@ -87,6 +87,7 @@ int fence_sched_set_policy(pid_t pid, int policy);
 /* setrlimit(2) of the calling process: prlimit64(2), whose numbers have 64 bits
  * everywhere. UINT64_MAX is "no limit". */
 int fence_set_limit(int resource, uint64_t soft, uint64_t hard);
+int fence_get_limit(int resource, uint64_t *ret_soft, uint64_t *ret_hard);
 
 /* The mount interface by descriptors (Linux 5.2; mount_setattr 5.12). New
  * descriptors are close-on-exec when the flags say so. */
@@ -109,6 +110,7 @@ int fence_capset_none(void);
  * the ABI. Descriptors are close-on-exec. */
 int fence_landlock_create(const void *attr, size_t size_bytes, uint32_t flags);
 int fence_landlock_allow(int ruleset_fd, int folder_fd, uint64_t access);
+int fence_landlock_allow_port(int ruleset_fd, unsigned int port, uint64_t access); /* ABI 4 */
 int fence_landlock_restrict(int ruleset_fd);
 
 /* seccomp(2): its answer (a close-on-exec descriptor with SECCOMP_FILTER_FLAG_NEW_LISTENER),
