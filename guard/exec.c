@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <string.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
 #include <unistd.h>
@@ -16,7 +17,9 @@ struct conf {
 	struct guard_policy policy;
 	const char *file; /* of --policy */
 	const char *profile;
-	int net; /* -1: as the profile has it */
+	int net;			    /* -1: as the profile has it */
+	struct guard_ports ports;	    /* of --net ports: */
+	uint64_t limits[GUARD_LIMIT_COUNT]; /* GUARD_UNLIMITED: as the file has it */
 	bool allow_userns;
 	uint64_t keep_caps;
 };
@@ -82,9 +85,50 @@ static int allow_hardlinks(void *conf, const char *value, struct fence_err *err)
 
 static int set_net(void *conf, const char *value, struct fence_err *err)
 {
-	(void)err;
-	((struct conf *)conf)->net = fence_opt_choice("none|host", value);
-	return 0;
+	struct conf *to = conf;
+	const char *wrong = "it is none, host or ports:PORTS";
+
+	if (strncmp(value, "ports:", 6) == 0) {
+		to->net = GUARD_NET_PORTS;
+		to->ports = (struct guard_ports){ 0 };
+		wrong = guard_ports_parse(value + 6, &to->ports);
+	} else if (strcmp(value, "none") == 0 || strcmp(value, "host") == 0) {
+		to->net = fence_opt_choice("none|host", value);
+		wrong = NULL;
+	}
+	if (wrong == NULL)
+		return 0;
+	fence_fail_why(err, -EINVAL, wrong, "--net %s", value);
+	return fence_hint(err, "write it like ports:443,8000-8010,bind:8080");
+}
+
+static int set_bound(void *conf, enum guard_limit limit, const char *value, struct fence_err *err)
+{
+	const char *wrong = guard_limit_parse(limit, value, &((struct conf *)conf)->limits[limit]);
+
+	return wrong == NULL ? 0
+			     : fence_fail_why(err, -EINVAL, wrong, "--%s %s",
+					      guard_limit_word(limit), value);
+}
+
+static int set_memory(void *conf, const char *value, struct fence_err *err)
+{
+	return set_bound(conf, GUARD_LIMIT_MEMORY, value, err);
+}
+
+static int set_pids(void *conf, const char *value, struct fence_err *err)
+{
+	return set_bound(conf, GUARD_LIMIT_PIDS, value, err);
+}
+
+static int set_cpu(void *conf, const char *value, struct fence_err *err)
+{
+	return set_bound(conf, GUARD_LIMIT_CPU, value, err);
+}
+
+static int add_limit(void *conf, const char *value, struct fence_err *err)
+{
+	return guard_policy_add_rlimit(&((struct conf *)conf)->policy, value, err);
 }
 
 static int allow_userns(void *conf, const char *value, struct fence_err *err)
@@ -191,8 +235,12 @@ static const struct fence_opt options[] = {
 	{ 0, "protect", "PATH", "stays as it is inside a writable folder", add_protect, NULL },
 	{ 0, "allow-hardlinks", NULL, "go on although a closed file has a second name",
 	  allow_hardlinks, NULL },
-	{ 0, "net", "MODE", "the network: its own with lo alone, or the host's", set_net,
-	  "none|host" },
+	{ 0, "net", "MODE", "none (lo alone), host, or ports:PORTS of the host's", set_net, NULL },
+	{ 0, "memory", "SIZE", "so much memory, of all processes together", set_memory, NULL },
+	{ 0, "pids", "N", "so many processes and threads", set_pids, NULL },
+	{ 0, "cpu", "N[%]", "so many processors, as 2, 0.5 or 50%", set_cpu, NULL },
+	{ 0, "limit", "NAME=SOFT[:HARD]", "a resource limit of each process: nofile=1024",
+	  add_limit, NULL },
 	{ 0, "allow-userns", NULL, "let the command make user namespaces (browsers)", allow_userns,
 	  NULL },
 	{ 0, "keep-cap", "NAME", "a capability to keep when started as root", keep_cap, NULL },
@@ -237,6 +285,11 @@ static int settle_policy(struct conf *conf, struct fence_err *err)
 		return rc;
 	if (conf->net >= 0)
 		conf->policy.net = (enum guard_net)conf->net;
+	if (conf->net == GUARD_NET_PORTS)
+		conf->policy.ports = conf->ports;
+	for (size_t i = 0; i < GUARD_LIMIT_COUNT; i++)
+		if (conf->limits[i] != GUARD_UNLIMITED)
+			conf->policy.limits[i] = conf->limits[i];
 	conf->policy.allow_userns |= conf->allow_userns;
 	conf->policy.keep_caps |= conf->keep_caps;
 	return guard_policy_check(&conf->policy, err);
@@ -318,6 +371,8 @@ int guard_exec_main(int argc, char *const *argv, struct fence_text *text, struct
 	int answer;
 	int status = 0;
 
+	for (size_t i = 0; i < GUARD_LIMIT_COUNT; i++)
+		conf.limits[i] = GUARD_UNLIMITED;
 	guard_policy_init(&conf.policy);
 	answer = fence_opts_parse(&guard_exec_cli, argc, argv, &conf, &rest, text, err);
 	if (answer < 0)

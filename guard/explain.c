@@ -342,6 +342,16 @@ static void judge_lines(const struct guard_policy *policy, const struct guard_ne
 	}
 }
 
+/* Port 0: none is named, and some may be connected to, or none. */
+static void judge_port(const struct guard_policy *policy, uint16_t port, struct answer *answer)
+{
+	const struct guard_port_list *list = &policy->ports.connect;
+	bool allowed = port == 0 ? list->count > 0 : guard_ports_have(list, port);
+
+	answer->verdict = allowed ? "allow" : "deny";
+	answer->enforced_by = "landlock";
+}
+
 static int explain_host(struct conf *conf, struct answer *answer, struct fence_err *err)
 {
 	const struct guard_policy *policy = &conf->policy;
@@ -356,6 +366,8 @@ static int explain_host(struct conf *conf, struct answer *answer, struct fence_e
 	answer->enforced_by = policy->net == GUARD_NET_NONE ? "netns" : "none";
 	if (policy->net == GUARD_NET_RULES)
 		judge_lines(policy, &target, answer);
+	if (policy->net == GUARD_NET_PORTS)
+		judge_port(policy, target.port, answer);
 	return 0;
 }
 
@@ -374,7 +386,8 @@ static int refuse_call(const char *name, struct fence_err *err)
 static int explain_syscall(struct conf *conf, struct answer *answer, struct fence_err *err)
 {
 	const struct guard_policy *policy = &conf->policy;
-	int error = guard_call_answer(conf->subject, policy->allow_userns);
+	int error = guard_call_answer(conf->subject, policy->allow_userns,
+				      policy->net == GUARD_NET_PORTS);
 
 	if (error == -ENOSYS)
 		return refuse_call(conf->subject, err);

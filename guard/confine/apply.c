@@ -1,13 +1,14 @@
 /* The stages, in the one right order:
  *  1. user namespace   maps, while /proc is the host's; needed for all that follows
- *  2. network          lo up, while we may
- *  3. paths            every name is looked up once, in the view that is still whole
- *  4. mounts           the view is closed
- *  5. working directory  entered again, in the new view
- *  6. no_new_privs     Landlock and seccomp ask for it
- *  7. landlock         a net under the mounts, over the places as they are now
- *  8. capabilities     the mounts could not be made without, nothing below needs any
- *  9. seccomp          last: it refuses what the stages above were made of
+ *  2. limits           what all processes together may use up, before anything is used
+ *  3. network          lo up, while we may
+ *  4. paths            every name is looked up once, in the view that is still whole
+ *  5. mounts           the view is closed
+ *  6. working directory  entered again, in the new view
+ *  7. no_new_privs     Landlock and seccomp ask for it
+ *  8. landlock         a net under the mounts, over the places as they are now; ports
+ *  9. capabilities     the mounts could not be made without, nothing below needs any
+ * 10. seccomp          last: it refuses what the stages above were made of
  * The namespaces themselves come from the clone that made this process; what it
  * starts inherits all of it. */
 #include "guard/confine/apply.h"
@@ -39,6 +40,11 @@ uint64_t guard_confine_namespaces(const struct guard_confine *confine)
 static int map_user(struct guard_confine *confine, struct fence_err *err)
 {
 	return confine->real_root ? 0 : guard_map_self(confine->uid, confine->gid, err);
+}
+
+static int enter_limits(struct guard_confine *confine, struct fence_err *err)
+{
+	return guard_limits_enter(&confine->limits, err);
 }
 
 static int bring_lo_up(struct guard_confine *confine, struct fence_err *err)
@@ -126,22 +132,18 @@ static int load_filter(struct guard_confine *confine, struct fence_err *err)
 		return 0;
 	if (confine->explainer_sock >= 0)
 		return guard_explainer_load(confine->policy, confine->explainer_sock, err);
-	return guard_load_filter(confine->policy->allow_userns, err);
+	return guard_load_filter(confine->policy, err);
 }
 
 static const struct {
 	const char *name;
 	int (*run)(struct guard_confine *confine, struct fence_err *err);
 } stages[] = {
-	{ "user namespace", map_user },
-	{ "network", bring_lo_up },
-	{ "paths", look_up },
-	{ "mounts", close_view },
-	{ "working directory", enter_cwd },
-	{ "no_new_privs", stop_gains },
-	{ "landlock", spread_net },
-	{ "capabilities", drop_caps },
-	{ "seccomp", load_filter },
+	{ "user namespace", map_user }, { "limits", enter_limits },
+	{ "network", bring_lo_up },	{ "paths", look_up },
+	{ "mounts", close_view },	{ "working directory", enter_cwd },
+	{ "no_new_privs", stop_gains }, { "landlock", spread_net },
+	{ "capabilities", drop_caps },	{ "seccomp", load_filter },
 };
 
 int guard_confine_apply(struct guard_confine *confine, const char **ret_stage,

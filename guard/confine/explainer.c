@@ -188,7 +188,7 @@ static int prepare(struct explainer *explainer, const struct guard_policy *polic
 		(void)setrlimit(RLIMIT_NOFILE, &limit);
 	}
 	explainer->plan.look_only = true;
-	explainer->enforcing = guard_filter(policy->allow_userns);
+	explainer->enforcing = guard_filter(policy);
 	explainer->out_fd = policy->explain_fd;
 	return guard_plan_build(&explainer->plan, policy, err);
 }
@@ -273,7 +273,7 @@ static int load(struct sock_fprog *program)
 int guard_explainer_load(const struct guard_policy *policy, int sock, struct fence_err *err)
 {
 	struct sock_filter lines[GUARD_ASKING_MAX];
-	struct sock_fprog enforcing = guard_filter(policy->allow_userns);
+	struct sock_fprog enforcing = guard_filter(policy);
 	struct sock_fprog asking = { .filter = lines };
 	struct guard_report report = { .kind = GUARD_REPORT_STARTED };
 	int watched[GUARD_WATCHED_MAX];

@@ -5,7 +5,7 @@
 #include <sys/prctl.h>
 
 #include "guard/confine/steps.h"
-#include "guard_filters.h" /* made: filter_default, filter_userns */
+#include "guard_filters.h" /* made: filter_default and its like */
 
 int guard_no_new_privs(struct fence_err *err)
 {
@@ -14,23 +14,27 @@ int guard_no_new_privs(struct fence_err *err)
 	return 0;
 }
 
-struct sock_fprog guard_filter(bool with_userns)
-{
-	struct sock_fprog program = {
-		.len = sizeof(filter_default) / sizeof(filter_default[0]),
-		.filter = (struct sock_filter *)(uintptr_t)filter_default,
-	};
-
-	if (with_userns) {
-		program.len = sizeof(filter_userns) / sizeof(filter_userns[0]);
-		program.filter = (struct sock_filter *)(uintptr_t)filter_userns;
+#define PROGRAM(filter)                                                                            \
+	{                                                                                          \
+		sizeof(filter) / sizeof((filter)[0]), (struct sock_filter *)(uintptr_t)(filter)    \
 	}
-	return program;
+
+struct sock_fprog guard_filter(const struct guard_policy *policy)
+{
+	/* [with_userns] */
+	const struct sock_fprog usual[] = { PROGRAM(filter_default), PROGRAM(filter_userns) };
+	const struct sock_fprog ports[] = { PROGRAM(filter_ports), PROGRAM(filter_ports_userns) };
+	const struct sock_fprog bind[] = { PROGRAM(filter_bind), PROGRAM(filter_bind_userns) };
+
+	if (policy->net != GUARD_NET_PORTS)
+		return usual[policy->allow_userns];
+	return policy->ports.bind.count == 0 ? ports[policy->allow_userns]
+					     : bind[policy->allow_userns];
 }
 
-int guard_load_filter(bool with_userns, struct fence_err *err)
+int guard_load_filter(const struct guard_policy *policy, struct fence_err *err)
 {
-	struct sock_fprog program = guard_filter(with_userns);
+	struct sock_fprog program = guard_filter(policy);
 
 	if (prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program, 0, 0) < 0)
 		return fence_fail(err, -errno, "install the seccomp filter");

@@ -14,6 +14,7 @@
 #include "fence/reap.h"
 #include "fence/spawn.h"
 #include "fence/sys.h"
+#include "guard/confine/limits.h"
 #include "guard/confine/report.h"
 #include "guard/confine/serve.h"
 
@@ -230,6 +231,7 @@ __attribute__((noreturn)) static void fail_find(const struct init *init, int rc)
 static void start(struct init *init, const struct guard_confine *confine)
 {
 	const struct guard_command *command = init->command;
+	struct fence_spawn_limit limits[GUARD_LIMITS_OF_EACH];
 	struct fence_spawn_plan plan = {
 		.argv = command->argv,
 		.envp = command->envp,
@@ -242,6 +244,8 @@ static void start(struct init *init, const struct guard_confine *confine)
 		.fds_are_set = confine->policy->keep_count == 0, /* close_others */
 		.keep_signals = true,
 		.mask = command->mask,
+		.limits = limits,
+		.limit_count = guard_limits_of_each(&confine->limits, limits),
 	};
 	enum fence_spawn_step step = FENCE_SPAWN_STEP_EXEC;
 	struct fence_err err = { 0 };
@@ -261,6 +265,8 @@ static void start(struct init *init, const struct guard_confine *confine)
 		if (step == FENCE_SPAWN_STEP_EXEC && why < 0)
 			fail_find(init, why);
 		fence_fail(&err, rc, "%s %s", fence_spawn_step_name(step), file);
+		if (step == FENCE_SPAWN_STEP_LIMITS)
+			(void)guard_limits_explain(confine->policy, rc, &err);
 		if (rc == -ENOEXEC)
 			(void)fence_hint(&err, "a script needs a first line such as #!/bin/sh");
 		fail(init, "exec", step == FENCE_SPAWN_STEP_EXEC ? 126 : 125, file, &err);

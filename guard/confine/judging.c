@@ -259,23 +259,35 @@ static bool is_own_address(const struct sockaddr_storage *address)
 	return IN6_IS_ADDR_LOOPBACK(&six->sin6_addr) || IN6_IS_ADDR_UNSPECIFIED(&six->sin6_addr);
 }
 
+/* 0: nothing that we know of refuses it. */
+static int refusal_of(const struct guard_policy *policy, const struct sockaddr_storage *address,
+		      uint16_t port)
+{
+	if (policy->net == GUARD_NET_NONE)
+		return is_own_address(address) ? 0 : -ENETUNREACH;
+	if (policy->net == GUARD_NET_PORTS)
+		return guard_ports_have(&policy->ports.connect, port) ? 0 : -EACCES;
+	return 0;
+}
+
 static bool judge_inet(const struct question *question, const struct sockaddr_storage *address)
 {
 	const struct sockaddr_in *four = (const void *)address;
 	const struct sockaddr_in6 *six = (const void *)address;
 	bool is_six = address->ss_family == AF_INET6;
 	char host[INET6_ADDRSTRLEN] = "?";
+	uint16_t port = ntohs(is_six ? six->sin6_port : four->sin_port);
+	int refusal = refusal_of(question->plan->policy, address, port);
 
-	if (question->plan->policy->net != GUARD_NET_NONE || is_own_address(address))
+	if (refusal == 0)
 		return false;
 	(void)inet_ntop(address->ss_family,
 			is_six ? (const void *)&six->sin6_addr : (const void *)&four->sin_addr,
 			host, sizeof(host));
 	put_call(question->text, question->call->number);
-	fence_text_add(question->text, is_six ? " [%s]:%u" : " %s:%u", host,
-		       ntohs(is_six ? six->sin6_port : four->sin_port));
-	put_answer(question->text, -ENETUNREACH, "netns");
-	fence_text_add(question->text, "network none");
+	fence_text_add(question->text, is_six ? " [%s]:%u" : " %s:%u", host, port);
+	put_answer(question->text, refusal, refusal == -EACCES ? "landlock" : "netns");
+	fence_text_add(question->text, "network %s", guard_net_word(question->plan->policy->net));
 	return true;
 }
 

@@ -12,6 +12,8 @@
 /* Not in the headers of Linux 6.1. */
 #define ACCESS_TRUNCATE		   (UINT64_C(1) << 14) /* ABI 3, 6.2 */
 #define SCOPE_ABSTRACT_UNIX_SOCKET UINT64_C(1)	       /* ABI 6, 6.12 */
+#define NET_BIND_TCP		   (UINT64_C(1) << 0)  /* ABI 4, 6.7 */
+#define NET_CONNECT_TCP		   (UINT64_C(1) << 1)
 
 struct ruleset_attr {
 	uint64_t handled_access_fs;
@@ -105,11 +107,51 @@ static int create_lesser(struct ruleset_attr *attr, int *ret_abi)
 	size_t size_bytes = abi < 4 ? 8 : abi < 6 ? 16 : 24;
 
 	*ret_abi = abi;
+	if (abi < 4 && attr->handled_access_net != 0)
+		return abi < 0 ? abi : -EOPNOTSUPP;
 	if (abi < 3)
 		attr->handled_access_fs &= ~(uint64_t)ACCESS_TRUNCATE;
 	if (abi < 6)
 		attr->scoped = 0;
 	return abi < 2 ? abi : fence_landlock_create(attr, size_bytes, 0);
+}
+
+/* --- ports ------------------------------------------------------------------------ */
+
+static int allow_ports(int ruleset_fd, const struct guard_port_list *list, uint64_t access,
+		       struct fence_err *err)
+{
+	for (size_t i = 0; i < list->count; i++) {
+		for (unsigned int port = list->ranges[i].first; port <= list->ranges[i].last;
+		     port++) {
+			int rc = fence_landlock_allow_port(ruleset_fd, port, access);
+
+			if (rc < 0)
+				return fence_fail(err, rc, "allow TCP port %u", port);
+		}
+	}
+	return 0;
+}
+
+static int allow_net(const struct guard_policy *policy, int ruleset_fd, struct fence_err *err)
+{
+	int rc;
+
+	if (policy->net != GUARD_NET_PORTS)
+		return 0;
+	rc = allow_ports(ruleset_fd, &policy->ports.connect, NET_CONNECT_TCP, err);
+	return rc < 0 ? rc : allow_ports(ruleset_fd, &policy->ports.bind, NET_BIND_TCP, err);
+}
+
+/* Without it the mounts still hold; nothing else holds ports. */
+static int refuse_ports(int rc, int abi, struct fence_err *err)
+{
+	if (rc != -EOPNOTSUPP || abi < 0)
+		return fence_fail(err, rc, "limit TCP ports with Landlock");
+	fence_fail_why(err, rc, "the kernel's Landlock has no ports", "--net ports (version %d)",
+		       abi);
+	(void)fence_hint(err, "version 4 has them (Linux 6.7); use --net none or host");
+	return rc;
 }
 
 int guard_landlock(const struct guard_policy *policy, struct guard_plan *plan,
@@ -119,13 +161,18 @@ int guard_landlock(const struct guard_policy *policy, struct guard_plan *plan,
 		.handled_access_fs = WRITING | NEVER | ACCESS_TRUNCATE,
 		.scoped = SCOPE_ABSTRACT_UNIX_SOCKET,
 	};
-	int ruleset_fd = fence_landlock_create(&attr, sizeof(attr), 0);
+	int ruleset_fd;
 	uint64_t access;
 	int abi = 6;
 	int rc;
 
+	if (policy->net == GUARD_NET_PORTS)
+		attr.handled_access_net = NET_BIND_TCP | NET_CONNECT_TCP;
+	ruleset_fd = fence_landlock_create(&attr, sizeof(attr), 0);
 	if (ruleset_fd < 0)
 		ruleset_fd = create_lesser(&attr, &abi);
+	if (ruleset_fd < 0 && attr.handled_access_net != 0)
+		return refuse_ports(ruleset_fd, abi, err);
 	/* The first version has no way to allow renames between folders. */
 	if (abi < 2)
 		return 0;
@@ -135,6 +182,9 @@ int guard_landlock(const struct guard_policy *policy, struct guard_plan *plan,
 	rc = allow_places(plan, ruleset_fd, access, err);
 	if (rc == 0)
 		rc = allow_outputs(policy, ruleset_fd, access, err);
+	if (rc < 0)
+		return rc;
+	rc = allow_net(policy, ruleset_fd, err);
 	if (rc < 0)
 		return rc;
 	rc = fence_landlock_restrict(ruleset_fd);

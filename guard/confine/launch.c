@@ -171,8 +171,8 @@ static void conclude(struct launch *launch, const struct fence_exit *init_how,
 	launch->status = fence_exit_status(&launch->how);
 	if (launch->policy->status_fd >= 0)
 		check_record(launch, guard_record_exit(launch->policy->status_fd, &launch->how,
-						       &launch->record, usage,
-						       fence_now_ms() - launch->start_ms));
+						       &launch->confine.limits, &launch->record,
+						       usage, fence_now_ms() - launch->start_ms));
 }
 
 static int on_socket(void *arg)
@@ -264,12 +264,26 @@ static const char *value_of(char *const *envp, const char *name)
 	return NULL;
 }
 
+/* Before there is an init that could tell of it. */
+static int fail_early(struct launch *launch, const char *stage, const struct fence_err *err)
+{
+	struct guard_report failed = { .kind = GUARD_REPORT_FAILED, .status = 125, .err = *err };
+
+	(void)snprintf(failed.stage, sizeof(failed.stage), "%s", stage);
+	on_failed(launch, &failed);
+	return err->code;
+}
+
 static int give_birth(struct launch *launch)
 {
 	uint64_t flags = guard_confine_namespaces(&launch->confine);
-	struct guard_report failed = { .kind = GUARD_REPORT_FAILED, .status = 125 };
+	struct fence_err err = { 0 };
 	int pair[2];
-	int rc;
+	int rc = guard_limits_prepare(&launch->confine.limits, launch->policy,
+				      launch->confine.real_root, &err);
+
+	if (rc < 0)
+		return fail_early(launch, "limits", &err);
 
 	if (launch->policy->explain_fd >= 0) {
 		rc = guard_explainer_start(&launch->confine.plan, launch->policy,
@@ -290,10 +304,8 @@ static int give_birth(struct launch *launch)
 	launch->serving.sock = pair[1];
 	if (rc > 0)
 		return 0;
-	fence_fail(&failed.err, rc, "create namespaces");
-	memcpy(failed.stage, "namespaces", sizeof("namespaces"));
-	on_failed(launch, &failed);
-	return rc;
+	fence_fail(&err, rc, "create namespaces");
+	return fail_early(launch, "namespaces", &err);
 }
 
 /* What the command keeps is not ours to hold: a pipe must end when it ends it. */
@@ -318,6 +330,7 @@ static void clean_up(struct launch *launch)
 {
 	/* Descriptors go with the process, which ends now. */
 	take_terminal_back(launch);
+	guard_limits_end(&launch->confine.limits);
 	guard_names_free(&launch->record.absent_denied);
 	guard_names_free(&launch->record.placeholders);
 }

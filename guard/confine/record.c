@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "fence/jsonw.h"
+#include "fence/limit.h"
 #include "fence/sys.h"
 #include "guard/confine/cause.h"
 
@@ -133,6 +134,87 @@ static void put_list(struct fence_jsonw *w, const char *key, const struct guard_
 		fence_jsonw_uint(w, "namesLeftOut", left_out);
 }
 
+static void put_bound(struct fence_jsonw *w, const char *key, const char *unit, uint64_t most,
+		      bool by_rlimit)
+{
+	if (most == GUARD_UNLIMITED)
+		return;
+	fence_jsonw_open(w, key, '{');
+	fence_jsonw_uint(w, unit, most);
+	fence_jsonw_string(w, "by", by_rlimit ? "rlimit" : "cgroup");
+	fence_jsonw_close(w, '}');
+}
+
+static void put_amount(struct fence_jsonw *w, const char *key, uint64_t amount)
+{
+	if (amount == UINT64_MAX)
+		fence_jsonw_null(w, key);
+	else
+		fence_jsonw_uint(w, key, amount);
+}
+
+/* What is in force of what was asked for. */
+static void put_limits(struct fence_jsonw *w, const struct guard_confine *confine)
+{
+	const struct guard_policy *policy = confine->policy;
+
+	fence_jsonw_open(w, "limits", '{');
+	put_bound(w, "memory", "bytes", policy->limits[GUARD_LIMIT_MEMORY], false);
+	put_bound(w, "pids", "count", policy->limits[GUARD_LIMIT_PIDS],
+		  confine->limits.pids_by_rlimit);
+	put_bound(w, "cpu", "thousandths", policy->limits[GUARD_LIMIT_CPU], false);
+	fence_jsonw_open(w, "ofEach", '{');
+	for (size_t i = 0; i < policy->rlimit_count; i++) {
+		fence_jsonw_open(w, fence_limit_name(policy->rlimits[i].resource), '{');
+		put_amount(w, "soft", policy->rlimits[i].soft);
+		put_amount(w, "hard", policy->rlimits[i].hard);
+		fence_jsonw_close(w, '}');
+	}
+	fence_jsonw_close(w, '}');
+	fence_jsonw_close(w, '}');
+}
+
+static void put_port_list(struct fence_jsonw *w, const char *key,
+			  const struct guard_port_list *list)
+{
+	fence_jsonw_open(w, key, '[');
+	for (size_t i = 0; i < list->count; i++) {
+		fence_jsonw_open(w, NULL, '{');
+		fence_jsonw_uint(w, "first", list->ranges[i].first);
+		fence_jsonw_uint(w, "last", list->ranges[i].last);
+		fence_jsonw_close(w, '}');
+	}
+	fence_jsonw_close(w, ']');
+}
+
+static void put_ports(struct fence_jsonw *w, const struct guard_policy *policy)
+{
+	if (policy->net != GUARD_NET_PORTS)
+		return;
+	fence_jsonw_open(w, "ports", '{');
+	put_port_list(w, "connect", &policy->ports.connect);
+	put_port_list(w, "bind", &policy->ports.bind);
+	fence_jsonw_close(w, '}');
+}
+
+/* What a group counted; nothing where there was none. */
+static void put_use(struct fence_jsonw *w, const struct guard_limits *limits)
+{
+	struct fence_cgroup_use use;
+
+	if (limits->group == NULL)
+		return;
+	fence_cgroup_bound_use(limits->group, &use);
+	fence_jsonw_open(w, "used", '{');
+	if (use.memory_known)
+		fence_jsonw_uint(w, "memoryKills", use.memory_kills);
+	if (use.memory_peak_bytes > 0)
+		fence_jsonw_uint(w, "memoryPeakBytes", use.memory_peak_bytes);
+	if (use.pids_known)
+		fence_jsonw_uint(w, "birthsRefused", use.pids_refused);
+	fence_jsonw_close(w, '}');
+}
+
 int guard_record_exec(int fd, const struct guard_confine *confine,
 		      const struct guard_exec_record *record)
 {
@@ -151,7 +233,9 @@ int guard_record_exec(int fd, const struct guard_confine *confine,
 	put_layers(&w, confine, record);
 	put_degraded(&w, confine, record);
 	put_namespaces(&w, guard_confine_namespaces(confine));
-	fence_jsonw_string(&w, "network", policy->net == GUARD_NET_NONE ? "none" : "host");
+	fence_jsonw_string(&w, "network", guard_net_word(policy->net));
+	put_ports(&w, policy);
+	put_limits(&w, confine);
 	fence_jsonw_string(&w, "proc", record->proc_masked ? "masked" : "fresh");
 	put_list(&w, "absentDenied", &record->absent_denied);
 	put_list(&w, "placeholders", &record->placeholders);
@@ -182,8 +266,9 @@ static void put_leftover(struct fence_jsonw *w, const struct guard_leftover *lef
 	fence_jsonw_close(w, '}');
 }
 
-int guard_record_exit(int fd, const struct fence_exit *how, const struct guard_exec_record *record,
-		      const struct rusage *usage, int64_t wall_ms)
+int guard_record_exit(int fd, const struct fence_exit *how, const struct guard_limits *limits,
+		      const struct guard_exec_record *record, const struct rusage *usage,
+		      int64_t wall_ms)
 {
 	char buf[LINE_BYTES];
 	struct fence_jsonw w;
@@ -198,5 +283,6 @@ int guard_record_exit(int fd, const struct fence_exit *how, const struct guard_e
 	fence_jsonw_int(&w, "systemMs", ms_of(&usage->ru_stime));
 	fence_jsonw_int(&w, "peakRssBytes", (int64_t)usage->ru_maxrss * 1024);
 	fence_jsonw_close(&w, '}');
+	put_use(&w, limits);
 	return end(&w, fd);
 }

@@ -25,7 +25,8 @@ struct guard_exec_record {
 int guard_record_failure(int fd, const struct guard_report *report);
 int guard_record_exec(int fd, const struct guard_confine *confine,
 		      const struct guard_exec_record *record);
-int guard_record_exit(int fd, const struct fence_exit *how, const struct guard_exec_record *record,
-		      const struct rusage *usage, int64_t wall_ms);
+int guard_record_exit(int fd, const struct fence_exit *how, const struct guard_limits *limits,
+		      const struct guard_exec_record *record, const struct rusage *usage,
+		      int64_t wall_ms);
 
 #endif

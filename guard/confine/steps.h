@@ -34,9 +34,9 @@ int guard_landlock(const struct guard_policy *policy, struct guard_plan *plan,
 int guard_no_new_privs(struct fence_err *err);
 
 /* The filter that was made at build time; nobody may change it. */
-struct sock_fprog guard_filter(bool with_userns);
+struct sock_fprog guard_filter(const struct guard_policy *policy);
 
 /* Loads it; no_new_privs must be set. */
-int guard_load_filter(bool with_userns, struct fence_err *err);
+int guard_load_filter(const struct guard_policy *policy, struct fence_err *err);
 
 #endif

@@ -87,7 +87,7 @@ static int try_filter(struct guard_finding *finding)
 
 	(void)finding;
 	if (rc == 0)
-		rc = guard_load_filter(false, &err);
+		rc = guard_load_filter(&(struct guard_policy){ .net = GUARD_NET_NONE }, &err);
 	if (rc < 0)
 		return rc;
 	return mount(NULL, NULL, NULL, 0, NULL) < 0 && errno == EPERM ? 0 : -EIO;
@@ -264,7 +264,7 @@ static int try_browser(struct guard_finding *finding)
 	int rc = guard_no_new_privs(&err);
 
 	if (rc == 0)
-		rc = guard_load_filter(true, &err);
+		rc = guard_load_filter(&(struct guard_policy){ .allow_userns = true }, &err);
 	if (rc == 0)
 		rc = fence_spawn_fork(CLONE_NEWUSER | CLONE_NEWPID | CLONE_NEWNET, &pid, NULL);
 	if (rc == 0)

@@ -24,13 +24,16 @@ const char *guard_call_nearest(const char *name)
 	return fence_nearest(name, all, COUNT(all));
 }
 
-int guard_call_answer(const char *name, bool with_userns)
+int guard_call_answer(const char *name, bool with_userns, bool with_ports)
 {
 	if (bsearch(name, guard_call_names, COUNT(guard_call_names), sizeof(guard_call_names[0]),
 		    compare) == NULL)
 		return -ENOSYS;
 	for (size_t i = 0; i < COUNT(guard_judged_calls); i++)
 		if (strcmp(guard_judged_calls[i], name) == 0)
+			return -EAGAIN;
+	for (size_t i = 0; with_ports && i < COUNT(guard_judged_port_calls); i++)
+		if (strcmp(guard_judged_port_calls[i], name) == 0)
 			return -EAGAIN;
 	for (size_t i = 0; i < COUNT(guard_calls); i++)
 		if (strcmp(guard_calls[i].name, name) == 0)

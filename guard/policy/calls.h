@@ -101,4 +101,12 @@ static const char *const guard_judged_calls[] = {
 	"ioctl", "clone", "unshare", "socket", "socketpair", "personality",
 };
 
+/* The same, with --net ports: alone. */
+static const char *const guard_judged_port_calls[] = {
+	"listen",
+	"sendto",
+	"sendmsg",
+	"sendmmsg",
+};
+
 #endif

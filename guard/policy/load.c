@@ -95,12 +95,19 @@ static int take_rule(struct taking *t, const struct guard_wire_record *record)
 
 static int take_net(struct taking *t, const struct guard_wire_record *record)
 {
-	int net = fence_opt_choice("none|host|rules", record->value[0]);
+	int net = fence_opt_choice("none|host|rules|ports", record->value[0]);
 
 	if (net < 0)
 		return disagree(t, record->value[0]);
 	t->policy->net = (enum guard_net)net;
 	t->policy->net_place = record->place;
+	return 0;
+}
+
+static int take_ports(struct taking *t, const struct guard_wire_record *record)
+{
+	if (guard_ports_parse(record->value[0], &t->policy->ports) != NULL)
+		return disagree(t, record->value[0]);
 	return 0;
 }
 
@@ -234,14 +241,15 @@ static int take_opaque(struct taking *t, const struct guard_wire_record *record)
 }
 
 static int (*const takers[])(struct taking *t, const struct guard_wire_record *record) = {
-	[GUARD_WIRE_FAULT] = take_fault,       [GUARD_WIRE_FILE] = take_file,
-	[GUARD_WIRE_PROFILE] = take_profile,   [GUARD_WIRE_RULE] = take_rule,
-	[GUARD_WIRE_NET] = take_net,	       [GUARD_WIRE_KEEP] = take_env,
-	[GUARD_WIRE_SET] = take_env,	       [GUARD_WIRE_UNSET] = take_env,
-	[GUARD_WIRE_LIMIT] = take_limit,       [GUARD_WIRE_SECCOMP] = take_seccomp,
-	[GUARD_WIRE_ALLOW] = take_allow,       [GUARD_WIRE_CAP] = take_cap,
-	[GUARD_WIRE_NET_RULE] = take_net_rule, [GUARD_WIRE_COMMAND] = take_command,
-	[GUARD_WIRE_WORD] = take_word,	       [GUARD_WIRE_OPAQUE] = take_opaque,
+	[GUARD_WIRE_FAULT] = take_fault,     [GUARD_WIRE_FILE] = take_file,
+	[GUARD_WIRE_PROFILE] = take_profile, [GUARD_WIRE_RULE] = take_rule,
+	[GUARD_WIRE_NET] = take_net,	     [GUARD_WIRE_PORTS] = take_ports,
+	[GUARD_WIRE_KEEP] = take_env,	     [GUARD_WIRE_SET] = take_env,
+	[GUARD_WIRE_UNSET] = take_env,	     [GUARD_WIRE_LIMIT] = take_limit,
+	[GUARD_WIRE_SECCOMP] = take_seccomp, [GUARD_WIRE_ALLOW] = take_allow,
+	[GUARD_WIRE_CAP] = take_cap,	     [GUARD_WIRE_NET_RULE] = take_net_rule,
+	[GUARD_WIRE_COMMAND] = take_command, [GUARD_WIRE_WORD] = take_word,
+	[GUARD_WIRE_OPAQUE] = take_opaque,
 };
 
 static int take_records(struct taking *t, const char *bytes, size_t count)

@@ -33,7 +33,7 @@ static const char *parse_ports(const char *text, struct guard_net_rule *rule)
 	for (;; text++) {
 		struct guard_net_ports *ports = &rule->ports[rule->port_count];
 
-		if (rule->port_count == GUARD_NET_PORTS)
+		if (rule->port_count == GUARD_NET_RULE_PORTS)
 			return "more than 32 ports and ranges";
 		if (!take_port(&text, &ports->first))
 			return "a port is a number from 1 to 65535";

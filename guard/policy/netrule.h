@@ -14,7 +14,7 @@
 #include <stdint.h>
 
 #define GUARD_NET_NAME_MAX 253
-#define GUARD_NET_PORTS	   32
+#define GUARD_NET_RULE_PORTS	   32
 
 enum guard_net_kind {
 	GUARD_NET_ANY,
@@ -32,7 +32,7 @@ struct guard_net_rule {
 	uint8_t address[16]; /* V4: the first four */
 	unsigned int prefix; /* its bits that count */
 	char name[GUARD_NET_NAME_MAX + 1];
-	struct guard_net_ports ports[GUARD_NET_PORTS];
+	struct guard_net_ports ports[GUARD_NET_RULE_PORTS];
 	size_t port_count; /* 0: every port */
 };
 

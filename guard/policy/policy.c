@@ -5,7 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
+#include <sys/resource.h>
 
+#include "fence/limit.h"
 #include "fence/opts.h"
 
 const char *guard_access_word(enum guard_access access)
@@ -103,6 +105,50 @@ int guard_policy_keep_fd(struct guard_policy *policy, int fd, struct fence_err *
 	return 0;
 }
 
+int guard_policy_add_rlimit(struct guard_policy *policy, const char *text, struct fence_err *err)
+{
+	struct fence_spawn_limit limit;
+	int rc = fence_limit_parse(text, &limit, err);
+	size_t at = 0;
+
+	if (rc < 0)
+		return rc;
+	while (at < policy->rlimit_count && policy->rlimits[at].resource != limit.resource)
+		at++;
+	if (at == GUARD_RLIMITS_MAX)
+		return fence_fail_why(err, -E2BIG, "too many", "limit %s", text);
+	/* The last one holds. */
+	policy->rlimits[at] = limit;
+	policy->rlimit_count += at == policy->rlimit_count;
+	return 0;
+}
+
+/* A file's limits of each process, where no option has another. */
+static void add_file_limits(struct guard_policy *policy)
+{
+	static const struct {
+		enum guard_limit limit;
+		int resource;
+	} of_each[] = {
+		{ GUARD_LIMIT_NOFILE, RLIMIT_NOFILE },
+		{ GUARD_LIMIT_FSIZE, RLIMIT_FSIZE },
+		{ GUARD_LIMIT_CORE, RLIMIT_CORE },
+		{ GUARD_LIMIT_CPUTIME, RLIMIT_CPU },
+	};
+
+	for (size_t i = 0; i < sizeof(of_each) / sizeof(of_each[0]); i++) {
+		uint64_t most = policy->limits[of_each[i].limit];
+		size_t at = 0;
+
+		while (at < policy->rlimit_count &&
+		       policy->rlimits[at].resource != of_each[i].resource)
+			at++;
+		if (most != GUARD_UNLIMITED && at == policy->rlimit_count && at < GUARD_RLIMITS_MAX)
+			policy->rlimits[policy->rlimit_count++] =
+				(struct fence_spawn_limit){ of_each[i].resource, most, most };
+	}
+}
+
 static int refuse_profile(const char *name, struct fence_err *err)
 {
 	const char *names[GUARD_PROFILES_MAX];
@@ -131,6 +177,7 @@ int guard_policy_set_profile(struct guard_policy *policy, const char *name, stru
 
 int guard_policy_settle(struct guard_policy *policy, struct fence_err *err)
 {
+	add_file_limits(policy);
 	if (!policy->profile->read_only_cwd)
 		return 0;
 	for (size_t i = 0; i < policy->env_count; i++)
@@ -180,19 +227,14 @@ static int refuse_unbuilt(const struct guard_policy *policy, struct guard_place 
 	return -EOPNOTSUPP;
 }
 
-static int check_limits(const struct guard_policy *policy, struct fence_err *err)
+/* A port's rule binds whom no_new_privs binds. */
+static int check_ports(const struct guard_policy *policy, struct fence_err *err)
 {
-	for (size_t i = 0; i < GUARD_LIMIT_COUNT; i++) {
-		char what[48];
-
-		if (policy->limits[i] == GUARD_UNLIMITED)
-			continue;
-		(void)snprintf(what, sizeof(what), "limit \"%s\"",
-			       guard_limit_word((enum guard_limit)i));
-		return refuse_unbuilt(policy, policy->limit_places[i], what,
-				      "leave it out, and limit with fence-run or ulimit", err);
-	}
-	return 0;
+	if (policy->net != GUARD_NET_PORTS || policy->profile->confine)
+		return 0;
+	fence_fail_why(err, -EINVAL, "profile none does not confine", "--net ports");
+	(void)fence_hint(err, "use --profile gate");
+	return -EINVAL;
 }
 
 int guard_policy_check(const struct guard_policy *policy, struct fence_err *err)
@@ -212,7 +254,7 @@ int guard_policy_check(const struct guard_policy *policy, struct fence_err *err)
 	if (policy->seccomp == GUARD_SECCOMP_STRICT)
 		return refuse_unbuilt(policy, policy->seccomp_place, "seccomp \"strict\"",
 				      "use default", err);
-	return check_limits(policy, err);
+	return check_ports(policy, err);
 }
 
 void guard_policy_place(const struct guard_policy *policy, const char *path, struct fence_err *err)

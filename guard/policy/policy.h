@@ -8,6 +8,8 @@
 #include <stdint.h>
 
 #include "fence/err.h"
+#include "fence/spawn.h"
+#include "guard/policy/ports.h"
 
 enum guard_access {
 	GUARD_RW,
@@ -37,9 +39,10 @@ enum guard_net {
 	GUARD_NET_NONE, /* a network of its own, with nothing but lo */
 	GUARD_NET_HOST,
 	GUARD_NET_RULES, /* what the policy file's lists let through */
+	GUARD_NET_PORTS, /* the host's, and of it some ports of TCP */
 };
 
-/* "none", "host", "rules". */
+/* "none", "host", "rules", "ports". */
 const char *guard_net_word(enum guard_net net);
 
 enum guard_seccomp {
@@ -131,7 +134,8 @@ const struct guard_profile *guard_profile_find(const char *name);
 #define GUARD_PROFILES_MAX 8
 size_t guard_profile_names(const char *ret[GUARD_PROFILES_MAX]);
 
-#define GUARD_KEEP_FDS 64
+#define GUARD_KEEP_FDS	  64
+#define GUARD_RLIMITS_MAX 24
 
 struct guard_env_rule {
 	const char *name;
@@ -151,6 +155,9 @@ struct guard_policy {
 	bool env_all;
 	struct guard_env_rule *env;
 	size_t env_count;
+	struct guard_ports ports;			     /* of GUARD_NET_PORTS */
+	struct fence_spawn_limit rlimits[GUARD_RLIMITS_MAX]; /* of --limit, and then the file's */
+	size_t rlimit_count;
 	int keep_fds[GUARD_KEEP_FDS]; /* ascending, each once */
 	size_t keep_count;
 	const char *cwd;	 /* NULL: as it is */
@@ -196,6 +203,9 @@ int guard_policy_set_profile(struct guard_policy *policy, const char *name, stru
  * and the file are there. */
 int guard_policy_settle(struct guard_policy *policy, struct fence_err *err);
 
+/* One more limit of setrlimit(2), as fence/limit.h has it. */
+int guard_policy_add_rlimit(struct guard_policy *policy, const char *text, struct fence_err *err);
+
 /* What no command line can mean: rules for files in a profile that confines none; and
  * what a file asks for that exec does not enforce. */
 int guard_policy_check(const struct guard_policy *policy, struct fence_err *err);
@@ -220,7 +230,7 @@ int guard_cap_number(const char *name);
 
 /* What the filter answers to a system call: 0 it is allowed, else the errno; -EAGAIN:
  * its arguments decide; -ENOSYS: no call of this machine has that name. */
-int guard_call_answer(const char *name, bool with_userns);
+int guard_call_answer(const char *name, bool with_userns, bool with_ports);
 
 /* The system call that was probably meant, or NULL. */
 const char *guard_call_nearest(const char *name);

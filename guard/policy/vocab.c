@@ -11,6 +11,7 @@ const char *guard_net_word(enum guard_net net)
 		[GUARD_NET_NONE] = "none",
 		[GUARD_NET_HOST] = "host",
 		[GUARD_NET_RULES] = "rules",
+		[GUARD_NET_PORTS] = "ports",
 	};
 
 	return words[net];
@@ -74,14 +75,15 @@ static const char *parse_count(const char *text, uint64_t *ret)
 	return NULL;
 }
 
-/* "2", "0.5", "1.25": at most three digits after the point. */
+/* "2", "0.5", "1.25": at most three digits after the point; or "150%". */
 static const char *parse_processors(const char *text, uint64_t *ret)
 {
-	static const char wrong[] = "it is a number of processors, as 2 or 0.5";
+	static const char wrong[] = "it is a number of processors, as 2, 0.5 or 50%";
 	size_t whole = strspn(text, "0123456789");
 	const char *at = text + whole;
 	uint64_t milli = 0;
 	size_t digits = 0;
+	bool percent;
 
 	if (whole == 0 || whole > 5)
 		return wrong;
@@ -92,9 +94,12 @@ static const char *parse_processors(const char *text, uint64_t *ret)
 		if (digits == 0 || digits > 3)
 			return wrong;
 	}
-	for (size_t i = 0; i < 3; i++)
+	percent = at[digits] == '%';
+	if (percent && digits > 1)
+		return wrong; /* finer than a thousandth of one */
+	for (size_t i = 0; i < (percent ? 1 : 3); i++)
 		milli = 10 * milli + (i < digits ? (uint64_t)(at[i] - '0') : 0);
-	if (at[digits] != '\0' || milli == 0)
+	if (at[digits + percent] != '\0' || milli == 0)
 		return wrong;
 	*ret = milli;
 	return NULL;

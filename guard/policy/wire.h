@@ -22,6 +22,7 @@ enum guard_wire_kind {
 	GUARD_WIRE_PROFILE,  /* name, built-in profile that it starts from */
 	GUARD_WIRE_RULE,     /* access, path, reason */
 	GUARD_WIRE_NET,	     /* mode */
+	GUARD_WIRE_PORTS,    /* as --net ports: has them */
 	GUARD_WIRE_KEEP,     /* variable; the first one replaces the built-in list */
 	GUARD_WIRE_SET,	     /* variable=value */
 	GUARD_WIRE_UNSET,    /* variable */

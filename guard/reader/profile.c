@@ -1,4 +1,5 @@
 /* `profiles` and the `protect` of the whole file. */
+#include <stdio.h>
 #include <string.h>
 
 #include "fence/opts.h"
@@ -16,6 +17,9 @@ struct profile {
 	struct guard_place confining; /* the first that only a confining profile can have */
 	enum guard_access access;     /* of the list under way */
 	enum guard_wire_kind env;     /* of the list under way */
+	struct guard_place mode;      /* of network mode ports */
+	struct guard_place port;      /* the first that is named */
+	struct guard_ports ports;     /* all of them, to be counted */
 };
 
 static void write_out(const struct profile *profile, enum guard_wire_kind kind,
@@ -132,19 +136,75 @@ static void take_files(void *arg, struct fence_yaml *yaml, const struct fence_ya
 
 static void take_mode(void *arg, struct fence_yaml *yaml, const struct fence_yaml_node *value)
 {
-	static const char *const modes[] = { "none", "host", "rules" };
+	static const char *const modes[] = { "none", "host", "rules", "ports" };
+	struct profile *profile = arg;
+	int mode = guard_reader_choice(yaml, value, modes, COUNT(modes));
 
-	if (guard_reader_choice(yaml, value, modes, COUNT(modes)) >= 0)
+	if (mode >= 0)
 		write_out(arg, GUARD_WIRE_NET, value, value->text, NULL);
+	if (mode == 3) {
+		note_confining(profile, value);
+		profile->mode = guard_reader_place(value);
+	}
+}
+
+/* `prefix` makes of an item what the option's list has. */
+static void take_ports(struct profile *profile, const struct fence_yaml_node *list,
+		       const char *prefix)
+{
+	struct fence_yaml *yaml = profile->reader->yaml;
+
+	for (const struct fence_yaml_node *item = list->first; item; item = item->next) {
+		const char *text = guard_reader_text(yaml, item, "a port");
+		const char *wrong;
+		char word[32];
+
+		if (!text)
+			continue;
+		if (profile->port.line == 0)
+			profile->port = guard_reader_place(item);
+		wrong = (size_t)snprintf(word, sizeof(word), "%s%s", prefix, text) >=
+						sizeof(word) ||
+					strpbrk(text, ",:")
+				? "a port is a number from 1 to 65535"
+				: guard_ports_parse(word, &profile->ports);
+		if (wrong)
+			fence_yaml_fault(yaml, item->line, item->column, "\"%.64s\" is no port: %s",
+					 text, wrong);
+		else
+			write_out(profile, GUARD_WIRE_PORTS, item, word, NULL);
+	}
+}
+
+static void take_connect(void *arg, struct fence_yaml *yaml, const struct fence_yaml_node *value)
+{
+	(void)yaml;
+	take_ports(arg, value, "");
+}
+
+static void take_bind(void *arg, struct fence_yaml *yaml, const struct fence_yaml_node *value)
+{
+	(void)yaml;
+	take_ports(arg, value, "bind:");
 }
 
 static const struct fence_yaml_key network_keys[] = {
 	{ "mode", FENCE_YAML_SCALAR, true, take_mode },
+	{ "connect", FENCE_YAML_LIST, false, take_connect },
+	{ "bind", FENCE_YAML_LIST, false, take_bind },
 };
 
 static void take_network(void *arg, struct fence_yaml *yaml, const struct fence_yaml_node *value)
 {
+	struct profile *profile = arg;
+
 	fence_yaml_take(yaml, value, "network", network_keys, COUNT(network_keys), arg);
+	if (profile->mode.line == 0 && profile->port.line > 0)
+		fence_yaml_fault(yaml, profile->port.line, profile->port.column,
+				 "ports are of mode \"ports\"");
+	else if (profile->mode.line > 0 && profile->port.line == 0)
+		fence_yaml_fault(yaml, profile->mode.line, profile->mode.column,
+				 "mode \"ports\" names none; add connect: or bind:");
 }
 
 /* --- environment ------------------------------------------------------------------ */

@@ -11,8 +11,10 @@
 #include <linux/filter.h>
 #include <linux/netlink.h>
 #include <linux/seccomp.h>
+#include <netinet/in.h>
 #include <sched.h>
 #include <seccomp.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -29,12 +31,17 @@
 #error "the low half of an argument lies elsewhere on this machine"
 #endif
 
-#define PROGRAM_MAX 4096
-#define SKIPPED_NR  0xffffffffU /* what a tracer writes to have a call skipped */
+#define PROGRAM_MAX  4096
+#define COUNT(table) (sizeof(table) / sizeof((table)[0]))
+
+#define SKIPPED_NR 0xffffffffU /* what a tracer writes to have a call skipped */
 
 /* Missing in older headers. */
 #ifndef CLONE_NEWTIME
 #define CLONE_NEWTIME 0x00000080
+#endif
+#ifndef MSG_FASTOPEN
+#define MSG_FASTOPEN 0x20000000
 #endif
 #define PROTO_DCCP  33
 #define PROTO_SCTP  132
@@ -46,6 +53,14 @@
 
 #define ALLOW	      SECCOMP_RET_ALLOW
 #define REFUSE(error) (SECCOMP_RET_ERRNO | ((error)&SECCOMP_RET_DATA))
+
+/* What a filter is for. */
+struct variant {
+	const char *name;
+	bool userns; /* --allow-userns */
+	bool ports;  /* --net ports: */
+	bool listen; /* with ports of the command's own in it */
+};
 
 struct program {
 	struct sock_filter line[PROGRAM_MAX];
@@ -117,9 +132,9 @@ static void end_if(struct program *p, size_t begin)
 
 /* --- calls whose arguments decide --------------------------------------------------- */
 
-static void judge_ioctl(struct program *p, bool userns)
+static void judge_ioctl(struct program *p, const struct variant *variant)
 {
-	(void)userns;
+	(void)variant;
 	load_arg(p, 1);
 	answer_if_equal(p, TIOCSTI, REFUSE(EPERM));
 	answer_if_equal(p, TIOCLINUX, REFUSE(EPERM));
@@ -129,11 +144,11 @@ static void judge_ioctl(struct program *p, bool userns)
 	answer(p, ALLOW);
 }
 
-static void judge_new_namespaces(struct program *p, bool userns)
+static void judge_new_namespaces(struct program *p, const struct variant *variant)
 {
 	unsigned int refused = CLONE_NEWNS | CLONE_NEWUTS | CLONE_NEWCGROUP;
 
-	if (!userns)
+	if (!variant->userns)
 		refused |= CLONE_NEWUSER | CLONE_NEWPID | CLONE_NEWNET | CLONE_NEWIPC;
 	load_arg(p, 0);
 	answer_if(p, BPF_JSET, refused, REFUSE(EPERM));
@@ -141,21 +156,21 @@ static void judge_new_namespaces(struct program *p, bool userns)
 }
 
 /* clone has its exit signal where unshare has CLONE_NEWTIME. */
-static void judge_unshare(struct program *p, bool userns)
+static void judge_unshare(struct program *p, const struct variant *variant)
 {
 	load_arg(p, 0);
 	answer_if(p, BPF_JSET, CLONE_NEWTIME, REFUSE(EPERM));
-	judge_new_namespaces(p, userns);
+	judge_new_namespaces(p, variant);
 }
 
-static void judge_personality(struct program *p, bool userns)
+static void judge_personality(struct program *p, const struct variant *variant)
 {
 	static const unsigned int allowed[] = {
 		PER_LINUX,	   PER_LINUX32, UNAME26, UNAME26 | PER_LINUX32,
 		ADDR_NO_RANDOMIZE, 0xffffffff, /* only asks */
 	};
 
-	(void)userns;
+	(void)variant;
 	load_arg(p, 0);
 	for (size_t i = 0; i < sizeof(allowed) / sizeof(allowed[0]); i++)
 		answer_if_equal(p, allowed[i], ALLOW);
@@ -177,17 +192,33 @@ static void judge_inet(struct program *p)
 	answer(p, ALLOW);
 }
 
-static void judge_socket(struct program *p, bool userns)
+/* Landlock has rules for the ports of TCP alone: what has others, or none, is not to be
+ * had beside it. */
+static void judge_tcp(struct program *p)
+{
+	load_arg(p, 1);
+	emit(p, BPF_ALU | BPF_AND | BPF_K, TYPE_MASK, 0, 0);
+	emit(p, BPF_JMP | BPF_JEQ | BPF_K, SOCK_STREAM, 1, 0);
+	answer(p, REFUSE(EPROTONOSUPPORT));
+	load_arg(p, 2);
+	answer_if_equal(p, IPPROTO_IP, ALLOW);
+	answer_if_equal(p, IPPROTO_TCP, ALLOW);
+	answer(p, REFUSE(EPROTONOSUPPORT));
+}
+
+static void judge_socket(struct program *p, const struct variant *variant)
 {
 	static const unsigned int inet[] = { AF_INET, AF_INET6 };
 	size_t begin;
 
-	(void)userns;
 	load_arg(p, 0);
 	answer_if_equal(p, AF_UNIX, ALLOW);
 	for (size_t i = 0; i < 2; i++) {
 		begin = begin_if_equal(p, inet[i]);
-		judge_inet(p);
+		if (variant->ports)
+			judge_tcp(p);
+		else
+			judge_inet(p);
 		end_if(p, begin);
 	}
 	begin = begin_if_equal(p, AF_NETLINK);
@@ -199,21 +230,59 @@ static void judge_socket(struct program *p, bool userns)
 }
 
 /* Makes two sockets of any family before it asks the family whether it can. */
-static void judge_socketpair(struct program *p, bool userns)
+static void judge_socketpair(struct program *p, const struct variant *variant)
 {
-	(void)userns;
+	(void)variant;
 	load_arg(p, 0);
 	answer_if_equal(p, AF_UNIX, ALLOW);
 	answer(p, REFUSE(EAFNOSUPPORT));
 }
 
-static const struct {
+/* With MSG_FASTOPEN a send call is a connect call, which Landlock does not see. The
+ * answer is the kernel's where it is switched off: callers connect then. */
+static void judge_flags(struct program *p, unsigned int number)
+{
+	load_arg(p, number);
+	answer_if(p, BPF_JSET, MSG_FASTOPEN, REFUSE(EOPNOTSUPP));
+	answer(p, ALLOW);
+}
+
+static void judge_sendmsg(struct program *p, const struct variant *variant)
+{
+	(void)variant;
+	judge_flags(p, 2);
+}
+
+static void judge_sendto(struct program *p, const struct variant *variant)
+{
+	(void)variant;
+	judge_flags(p, 3);
+}
+
+/* A TCP socket that was never bound gets a port by listening, and Landlock has no rule
+ * for that. Nobody here sees of which family it is. */
+static void judge_listen(struct program *p, const struct variant *variant)
+{
+	answer(p, variant->listen ? ALLOW : REFUSE(EACCES));
+}
+
+struct judged {
 	const char *name;
-	void (*judge)(struct program *p, bool userns);
-} judged[] = {
+	void (*judge)(struct program *p, const struct variant *variant);
+};
+
+static const struct judged judged[] = {
 	{ "ioctl", judge_ioctl },	    { "clone", judge_new_namespaces },
 	{ "unshare", judge_unshare },	    { "socket", judge_socket },
 	{ "socketpair", judge_socketpair }, { "personality", judge_personality },
+};
+
+/* With --net ports: alone. */
+static const struct judged judged_ports[] = {
+	{ "listen", judge_listen },
+	{ "sendto", judge_sendto },
+	{ "sendmsg", judge_sendmsg },
+	{ "sendmmsg", judge_sendto },
 };
 
 static int number_of(const char *name)
@@ -227,45 +296,53 @@ static int number_of(const char *name)
 	return nr;
 }
 
-static void emit_prologue(struct program *p, bool userns)
+/* `names` are calls.h's, for those who ask. */
+static void emit_judged(struct program *p, const struct variant *variant,
+			const struct judged *table, const char *const *names, size_t count)
 {
-	size_t begin;
+	for (size_t i = 0; i < count; i++) {
+		size_t begin;
 
-	_Static_assert(sizeof(judged) / sizeof(judged[0]) ==
-			       sizeof(guard_judged_calls) / sizeof(guard_judged_calls[0]),
-		       "calls.h names them for those who ask");
+		if (strcmp(table[i].name, names[i]) != 0)
+			die("calls.h names other judged calls");
+		begin = begin_if_equal(p, (unsigned int)number_of(table[i].name));
+		table[i].judge(p, variant);
+		end_if(p, begin);
+	}
+}
+
+static void emit_prologue(struct program *p, const struct variant *variant)
+{
+	_Static_assert(COUNT(judged) == COUNT(guard_judged_calls), "all of them");
+	_Static_assert(COUNT(judged_ports) == COUNT(guard_judged_port_calls), "all of them");
 	load(p, offsetof(struct seccomp_data, arch));
 	emit(p, BPF_JMP | BPF_JEQ | BPF_K, seccomp_arch_native(), 1, 0);
 	answer(p, SECCOMP_RET_KILL_PROCESS);
 	load(p, offsetof(struct seccomp_data, nr));
 	answer_if_equal(p, SKIPPED_NR, ALLOW);
 	answer_if(p, BPF_JGT, GUARD_KNOWN_MAX, REFUSE(ENOSYS));
-	for (size_t i = 0; i < sizeof(judged) / sizeof(judged[0]); i++) {
-		if (strcmp(judged[i].name, guard_judged_calls[i]) != 0)
-			die("calls.h names other judged calls");
-		begin = begin_if_equal(p, (unsigned int)number_of(judged[i].name));
-		judged[i].judge(p, userns);
-		end_if(p, begin);
-	}
+	emit_judged(p, variant, judged, guard_judged_calls, COUNT(judged));
+	if (variant->ports)
+		emit_judged(p, variant, judged_ports, guard_judged_port_calls, COUNT(judged_ports));
 }
 
 /* --- the table, by libseccomp --------------------------------------------------------- */
 
-static void add_table(scmp_filter_ctx ctx, bool userns)
+static void add_table(scmp_filter_ctx ctx, const struct variant *variant)
 {
 	for (size_t i = 0; i < sizeof(guard_calls) / sizeof(guard_calls[0]); i++) {
 		const struct guard_call *call = &guard_calls[i];
 		int nr = number_of(call->name);
 
 		/* Negative: a call that this architecture never had. */
-		if (nr < 0 || (userns && call->with_userns))
+		if (nr < 0 || (variant->userns && call->with_userns))
 			continue;
 		if (seccomp_rule_add(ctx, SCMP_ACT_ERRNO((unsigned int)call->error), nr, 0) < 0)
 			die(call->name);
 	}
 }
 
-static void append_table(struct program *p, bool userns)
+static void append_table(struct program *p, const struct variant *variant)
 {
 	scmp_filter_ctx ctx = seccomp_init(SCMP_ACT_ALLOW);
 	int fd = memfd_create("filter", MFD_CLOEXEC);
@@ -276,7 +353,7 @@ static void append_table(struct program *p, bool userns)
 	if (seccomp_attr_set(ctx, SCMP_FLTATR_ACT_BADARCH, SCMP_ACT_KILL_PROCESS) < 0 ||
 	    seccomp_attr_set(ctx, SCMP_FLTATR_CTL_OPTIMIZE, 2) < 0)
 		die("libseccomp is older than 2.5");
-	add_table(ctx, userns);
+	add_table(ctx, variant);
 	if (seccomp_export_bpf(ctx, fd) < 0 || lseek(fd, 0, SEEK_SET) < 0)
 		die("export failed");
 	got = read(fd, p->line + p->count, sizeof(p->line) - p->count * sizeof(p->line[0]));
@@ -287,14 +364,14 @@ static void append_table(struct program *p, bool userns)
 	seccomp_release(ctx);
 }
 
-static void print_filter(const char *name, bool userns)
+static void print_filter(const struct variant *variant)
 {
 	static struct program p;
 
 	p.count = 0;
-	emit_prologue(&p, userns);
-	append_table(&p, userns);
-	printf("static const struct sock_filter %s[] = {\n", name);
+	emit_prologue(&p, variant);
+	append_table(&p, variant);
+	printf("static const struct sock_filter %s[] = {\n", variant->name);
 	for (size_t i = 0; i < p.count; i++)
 		printf("\t{ 0x%02x, %u, %u, 0x%08x },\n", p.line[i].code, p.line[i].jt,
 		       p.line[i].jf, p.line[i].k);
@@ -303,8 +380,17 @@ static void print_filter(const char *name, bool userns)
 
 int main(void)
 {
+	static const struct variant variants[] = {
+		{ .name = "filter_default" },
+		{ .name = "filter_userns", .userns = true },
+		{ .name = "filter_ports", .ports = true },
+		{ .name = "filter_ports_userns", .ports = true, .userns = true },
+		{ .name = "filter_bind", .ports = true, .listen = true },
+		{ .name = "filter_bind_userns", .ports = true, .listen = true, .userns = true },
+	};
+
 	printf("/* Made by guard/policy/gen/make_filters.c from guard/policy/calls.h. */\n");
-	print_filter("filter_default", false);
-	print_filter("filter_userns", true);
+	for (size_t i = 0; i < COUNT(variants); i++)
+		print_filter(&variants[i]);
 	return ferror(stdout) || fflush(stdout) != 0;
 }

@@ -133,10 +133,31 @@ refused "a list on the host's network" \
 	"policy.yaml:3:18: a list of connections on the host's network: $unbuilt; use mode none, or leave the lists out"
 printf 'version: 1\nnetwork: {allow: [10.0.0.0/8], exposeDebugPorts: [9222]}\n' | policy
 under "in no network at all nothing is reached, whatever a list says" ok -- guard_try open dir/file
-if [ ! -e "$SRC/guard/confine/limits.c" ]; then
-	profile 'limits: {memory: 4GiB}'
-	refused "a limit" "policy.yaml:3:27: limit \"memory\": $unbuilt; leave it out, and limit with fence-run or ulimit"
-fi
+profile 'limits: {nofile: 64, core: 0}'
+under "limits of each process hold" "64 0" -- sh -c 'echo "$(ulimit -n) $(ulimit -c)"'
+under "an option has the last word" "48 0" --limit nofile=48 -- sh -c 'echo "$(ulimit -n) $(ulimit -c)"'
+profile 'limits: {cputime: 2m, fsize: 1MiB}'
+under "in their units" "120 2048" -- sh -c 'echo "$(ulimit -t) $(ulimit -f)"'
+profile 'network: {mode: ports, connect: [443, 8000-8010], bind: [8080, 0]}'
+guard --policy policy.yaml --status-fd 5 -- true 5>"$T/record"
+is "ports are those of --net" "$(jq -c 'select(.event == "exec") | [.network, .ports]' "$T/record")" \
+	'["ports",{"connect":[{"first":443,"last":443},{"first":8000,"last":8010}],"bind":[{"first":8080,"last":8080},{"first":0,"last":0}]}]'
+under "and hold" EACCES -- guard_try connect 127.0.0.1 444
+under "unless an option has the last word" ENETUNREACH --net none -- guard_try connect 192.0.2.1 444
+is "explain says so" "$(fence-guard explain --policy policy.yaml --host example.org:444 | head -n 1)" \
+	"$(fence-guard explain --policy policy.yaml --host example.org:445 | head -n 1 | sed s/445/444/)"
+like "by Landlock" "$(fence-guard explain --policy policy.yaml --json --host example.org:444)" \
+	'*"verdict":"deny"*"enforcedBy":"landlock"*'
+like "and of one that is named" "$(fence-guard explain --policy policy.yaml --json --host example.org:8003)" \
+	'*"verdict":"allow"*"enforcedBy":"landlock"*'
+profile 'network: {mode: ports}'
+refused "a mode without ports" 'policy.yaml:3:26: mode "ports" names none; add connect: or bind:'
+profile 'network: {mode: host, connect: [443]}'
+refused "ports of another mode" 'policy.yaml:3:42: ports are of mode "ports"'
+profile 'network: {mode: ports, connect: [443, https]}'
+refused "no port" 'policy.yaml:3:48: "https" is no port: a port is a number from 1 to 65535'
+profile 'network: {mode: ports, connect: ["bind:1"]}'
+refused "what only the option knows" 'policy.yaml:3:43: "bind:1" is no port: a port is a number from 1 to 65535'
 printf 'version: 1\nprotect: [{path: dir}]\n' | policy
 exits "a rule where nothing is confined" 125 guard --policy policy.yaml --profile none -- true
 

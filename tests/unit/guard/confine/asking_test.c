@@ -12,10 +12,12 @@
 #include "guard/confine/judging.h"
 #include "guard/confine/steps.h"
 
+static const struct guard_policy usual = { .net = GUARD_NET_NONE };
+
 /* The architecture that the filter was made for is in its second instruction. */
 static struct seccomp_data call(int number, uint64_t argument)
 {
-	struct sock_fprog filter = guard_filter(false);
+	struct sock_fprog filter = guard_filter(&usual);
 
 	return (struct seccomp_data){
 		.nr = number,
@@ -26,7 +28,7 @@ static struct seccomp_data call(int number, uint64_t argument)
 
 static unsigned int answer(int number, uint64_t argument)
 {
-	struct sock_fprog filter = guard_filter(false);
+	struct sock_fprog filter = guard_filter(&usual);
 	struct seccomp_data data = call(number, argument);
 
 	return guard_asking_answer(&filter, &data);
@@ -34,7 +36,7 @@ static unsigned int answer(int number, uint64_t argument)
 
 static void the_answers_are_those_of_the_filter(void **state)
 {
-	struct sock_fprog filter = guard_filter(false);
+	struct sock_fprog filter = guard_filter(&usual);
 	struct seccomp_data foreign = call(SYS_getpid, 0);
 
 	(void)state;
@@ -50,7 +52,7 @@ static void the_answers_are_those_of_the_filter(void **state)
 static void what_is_refused_or_watched_is_asked_about_and_nothing_else(void **state)
 {
 	static struct sock_filter lines[GUARD_ASKING_MAX];
-	struct sock_fprog enforcing = guard_filter(false);
+	struct sock_fprog enforcing = guard_filter(&usual);
 	struct sock_fprog asking = { .filter = lines };
 	int watched[GUARD_WATCHED_MAX];
 	size_t count = guard_watched_calls(watched);

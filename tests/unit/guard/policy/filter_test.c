@@ -233,6 +233,63 @@ static void only_usual_sockets_can_be_made(void **state)
 	assert_int_equal(ask(SYS_socket, AF_INET, 6, 33), REFUSED(EPROTONOSUPPORT));
 }
 
+static uint32_t ask_ports(uint32_t nr, uint64_t a, uint64_t b, uint64_t c, uint64_t d)
+{
+	struct seccomp_data data = { .nr = (int)nr, .arch = NATIVE, .args = { a, b, c, d } };
+	uint32_t ports = run(filter_ports, COUNT(filter_ports), &data);
+
+	assert_int_equal(run(filter_ports_userns, COUNT(filter_ports_userns), &data), ports);
+	if (nr != SYS_listen) {
+		assert_int_equal(run(filter_bind, COUNT(filter_bind), &data), ports);
+		assert_int_equal(run(filter_bind_userns, COUNT(filter_bind_userns), &data), ports);
+	}
+	return ports;
+}
+
+static void beside_ports_there_is_tcp_alone(void **state)
+{
+	(void)state;
+	for (uint64_t family = AF_INET; family <= AF_INET6; family += AF_INET6 - AF_INET) {
+		for (uint64_t type = 0; type < 16; type++)
+			for (uint64_t protocol = 0; protocol < 300; protocol++)
+				assert_int_equal(ask_ports(SYS_socket, family,
+							   type | SOCK_CLOEXEC | SOCK_NONBLOCK,
+							   protocol, 0),
+						 type == SOCK_STREAM &&
+								 (protocol == 0 || protocol == 6)
+							 ? SECCOMP_RET_ALLOW
+							 : REFUSED(EPROTONOSUPPORT));
+	}
+	assert_int_equal(ask_ports(SYS_socket, AF_UNIX, SOCK_DGRAM, 0, 0), SECCOMP_RET_ALLOW);
+	assert_int_equal(ask_ports(SYS_socket, AF_NETLINK, SOCK_RAW, 0, 0), SECCOMP_RET_ALLOW);
+	assert_int_equal(ask_ports(SYS_socket, AF_PACKET, SOCK_RAW, 0, 0), REFUSED(EAFNOSUPPORT));
+}
+
+static void beside_ports_no_send_call_connects(void **state)
+{
+	static const uint64_t high = UINT64_C(1) << 32;
+	uint64_t fast = high | MSG_FASTOPEN | MSG_NOSIGNAL;
+
+	(void)state;
+	assert_int_equal(ask_ports(SYS_sendto, 3, 0, 1, fast), REFUSED(EOPNOTSUPP));
+	assert_int_equal(ask_ports(SYS_sendmsg, 3, 0, fast, 0), REFUSED(EOPNOTSUPP));
+	assert_int_equal(ask_ports(SYS_sendmmsg, 3, 0, 1, fast), REFUSED(EOPNOTSUPP));
+	assert_int_equal(ask_ports(SYS_sendto, 3, 0, fast, 0), SECCOMP_RET_ALLOW);
+	assert_int_equal(ask_ports(SYS_sendmsg, 3, 0, MSG_NOSIGNAL, fast), SECCOMP_RET_ALLOW);
+	assert_int_equal(ask_ports(SYS_sendmmsg, 3, 0, fast, 0), SECCOMP_RET_ALLOW);
+	assert_int_equal(ask(SYS_sendmsg, 3, 0, fast), SECCOMP_RET_ALLOW);
+}
+
+static void without_ports_of_its_own_nothing_listens(void **state)
+{
+	struct seccomp_data data = { .nr = SYS_listen, .arch = NATIVE };
+
+	(void)state;
+	assert_int_equal(ask_ports(SYS_listen, 3, 1, 0, 0), REFUSED(EACCES));
+	assert_int_equal(run(filter_bind, COUNT(filter_bind), &data), SECCOMP_RET_ALLOW);
+	assert_int_equal(ask(SYS_listen, 3, 1, 0), SECCOMP_RET_ALLOW);
+}
+
 static void only_unix_sockets_come_in_pairs(void **state)
 {
 	(void)state;
@@ -264,6 +321,9 @@ int main(void)
 		cmocka_unit_test(new_namespaces_are_refused_unless_they_are_allowed),
 		cmocka_unit_test(only_usual_sockets_can_be_made),
 		cmocka_unit_test(no_snapshot_is_made_that_would_show_what_is_masked),
+		cmocka_unit_test(beside_ports_there_is_tcp_alone),
+		cmocka_unit_test(beside_ports_no_send_call_connects),
+		cmocka_unit_test(without_ports_of_its_own_nothing_listens),
 		cmocka_unit_test(only_unix_sockets_come_in_pairs),
 		cmocka_unit_test(odd_personalities_are_refused),
 	};
