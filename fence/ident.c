@@ -27,7 +27,7 @@
 
 /* --- facts about where we are ------------------------------------------------------ */
 
-static int read_boot_id(char ret[FENCE_BOOT_ID_BYTES])
+int fence_boot_id(char ret[FENCE_BOOT_ID_BYTES])
 {
 	char text[64];
 	ssize_t length =
@@ -53,7 +53,7 @@ static int read_here(struct fence_ident *ret)
 	if (rc == 0 && stat("/proc/self/ns/pid", &ns) < 0)
 		rc = -errno;
 	if (rc == 0)
-		rc = read_boot_id(ret->boot_id);
+		rc = fence_boot_id(ret->boot_id);
 	if (rc == 0)
 		ret->pid_ns = ns.st_ino;
 	return rc;
@@ -177,7 +177,7 @@ int fence_ident_self_shown(uint64_t proc_ns, struct fence_ident *ret)
 	found.start_ticks = stat.start_ticks;
 	rc = read_id(pidfd, &found.id);
 	if (rc == 0)
-		rc = read_boot_id(found.boot_id);
+		rc = fence_boot_id(found.boot_id);
 	if (rc == 0)
 		*ret = found;
 	return rc;

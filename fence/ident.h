@@ -32,6 +32,9 @@ struct fence_ident {
 	uint64_t pid_ns;		   /* inode of the namespace; 0: not known */
 };
 
+/* The kernel's id of this boot. */
+int fence_boot_id(char ret[FENCE_BOOT_ID_BYTES]);
+
 /* This process. -EXDEV: /proc belongs to another pid namespace than we do, so that
  * no number in it means what we would take it for. */
 int fence_ident_self(struct fence_ident *ret);

@@ -197,6 +197,7 @@ struct fence_marker_writer {
 	struct fence_marker_path path;
 	int dir_fd;
 	int lock_fd;
+	char boot_id[FENCE_BOOT_ID_BYTES]; /* for the note in the lock; empty: not known */
 };
 
 /* Makes MARKER.lock (0600) when there is none. It is never replaced or removed. */

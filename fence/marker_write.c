@@ -3,8 +3,9 @@
  *   1. temporaries that a killed writer left are removed; where it could only link the
  *      new name, one may be the marker's second name, which would keep all writers away
  *   2. the marker is read and compared with what was approved
- *   3. a sibling is made; the new state, which names the sibling's own inode, is
- *      composed, checked as a reader would, written, synced and closed
+ *   3. a sibling's name is noted in the lock, and the sibling made; the new state, which
+ *      names the sibling's own inode, is composed, checked as a reader would, written,
+ *      synced and closed
  *   4. the marker is read and compared again
  *   5. the sibling is renamed over it (to create: without replacing)
  *   6. the folder is synced
@@ -16,7 +17,6 @@
  * EIO or EINTR when only the reply was lost. So a sibling is removed also when its
  * making failed, and after a failed rename the name is looked at: it tells whether
  * the new state is out. */
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -31,229 +31,11 @@
 #include "fence/clock.h"
 #include "fence/marker.h"
 #include "fence/marker_compose.h"
+#include "fence/marker_lock.h"
 #include "fence/own.h"
 #include "fence/sys.h"
 
-#define RANDOM_BYTES  ((size_t)8)
-#define RANDOM_DIGITS (2 * RANDOM_BYTES)
-
-/* A sibling's name is the marker's and at most this: dots, the longest writer's
- * word, a pid, the random digits. */
-#define SIBLING_EXTRA_BYTES (sizeof("..group-runner-2147483647-") - 1 + RANDOM_DIGITS)
-
-/* --- the lock -------------------------------------------------------------------------- */
-
-static void lock_name(const struct fence_marker_writer *writer, char ret[NAME_MAX + 1])
-{
-	(void)snprintf(ret, NAME_MAX + 1, "%.*s.lock", (int)(NAME_MAX - sizeof(".lock")),
-		       writer->path.name);
-}
-
-/* Not with O_CREAT when it is there: in a folder like /tmp the kernel lets nobody, root
- * included, open another user's file so (fs.protected_regular). */
-static int open_or_make(const struct fence_marker_writer *writer, const char *name, bool *ret_made)
-{
-	const int flags = O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC;
-	int fd;
-
-	do {
-		*ret_made = false;
-		fd = openat(writer->dir_fd, name, flags);
-		if (fd >= 0 || errno != ENOENT)
-			break;
-		*ret_made = true;
-		fd = openat(writer->dir_fd, name, flags | O_CREAT | O_EXCL, 0600);
-	} while (fd < 0 && errno == EEXIST);
-	return fd < 0 ? -errno : fd;
-}
-
-/* Whose the marker is, his is its lock: when root cancels what a user will own. */
-static int give_lock(const struct fence_marker_writer *writer)
-{
-	struct stat marker;
-
-	if (fstatat(writer->dir_fd, writer->path.name, &marker, AT_SYMLINK_NOFOLLOW) < 0 ||
-	    !S_ISREG(marker.st_mode) || marker.st_uid == geteuid())
-		return 0;
-	return fchown(writer->lock_fd, marker.st_uid, marker.st_gid) < 0 ? -errno : 0;
-}
-
-/* Ours to read and write, whatever the umask is. */
-static int settle_mode(int fd, const struct stat *st)
-{
-	return (st->st_mode & 07777) != 0600 && fchmod(fd, 0600) < 0 ? -errno : 0;
-}
-
-static int open_lock(struct fence_marker_writer *writer, struct fence_err *err)
-{
-	char name[NAME_MAX + 1];
-	struct stat st;
-	bool made;
-	int rc;
-
-	lock_name(writer, name);
-	rc = open_or_make(writer, name, &made);
-	if (rc < 0)
-		return fence_fail(err, rc, "open %s/%s", writer->path.dir, name);
-	writer->lock_fd = rc;
-	rc = fstat(writer->lock_fd, &st) < 0 ? -errno : 0;
-	if (rc == 0 && made)
-		rc = settle_mode(writer->lock_fd, &st);
-	if (rc < 0)
-		return fence_fail(err, rc, "look at %s/%s", writer->path.dir, name);
-	if (!S_ISREG(st.st_mode))
-		return fence_fail_why(err, -EINVAL, "not a regular file", "%s/%s", writer->path.dir,
-				      name);
-	/* Who may not give it away may not replace the marker either, and is told so then. */
-	if (made)
-		(void)give_lock(writer);
-	return 0;
-}
-
-int fence_marker_writer_open(const char *path, struct fence_marker_writer *ret,
-			     struct fence_err *err)
-{
-	int rc;
-
-	ret->dir_fd = -1;
-	ret->lock_fd = -1;
-	rc = fence_marker_path_split(path, &ret->path, err);
-	if (rc < 0)
-		return rc;
-	if (strlen(ret->path.name) + SIBLING_EXTRA_BYTES > NAME_MAX)
-		return fence_fail(err, -ENAMETOOLONG, "marker name %s", ret->path.name);
-	ret->dir_fd = open(ret->path.dir, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-	if (ret->dir_fd < 0)
-		return fence_fail(err, -errno, "open folder %s", ret->path.dir);
-	rc = open_lock(ret, err);
-	if (rc < 0)
-		fence_marker_writer_close(ret);
-	return rc;
-}
-
-void fence_marker_writer_close(struct fence_marker_writer *writer)
-{
-	fence_close_fd(&writer->lock_fd);
-	fence_close_fd(&writer->dir_fd);
-}
-
-/* An open file description lock (F_OFD_*), not a process's: two writers in one
- * process then exclude each other too, and the lock is not lost when some other
- * part of the process closes the file. The two kinds conflict with each other, so
- * a writer that uses POSIX locks is excluded as well. */
-static int lock_command(int fd, int command, short type)
-{
-	struct flock byte = { .l_type = type, .l_whence = SEEK_SET, .l_start = 0, .l_len = 1 };
-
-	return fcntl(fd, command, &byte) < 0 ? -errno : 0;
-}
-
-/* Somebody may have removed the lock file, and others may lock a new one by now. */
-static int check_lock(const struct fence_marker_writer *writer, struct fence_err *err)
-{
-	char name[NAME_MAX + 1];
-	struct stat held, named;
-
-	lock_name(writer, name);
-	if (fstat(writer->lock_fd, &held) < 0)
-		return fence_fail(err, -errno, "look at %s", name);
-	if (fstatat(writer->dir_fd, name, &named, AT_SYMLINK_NOFOLLOW) < 0) {
-		if (errno != ENOENT)
-			return fence_fail(err, -errno, "look at %s", name);
-		named = (struct stat){ .st_ino = 0 };
-	}
-	if (held.st_dev != named.st_dev || held.st_ino != named.st_ino)
-		return fence_fail_why(err, -EAGAIN, "it was removed while in use", "%s", name);
-	return 0;
-}
-
-void fence_marker_unlock(const struct fence_marker_writer *writer)
-{
-	/* Unlocking what is held cannot fail; were it to, closing the file unlocks it. */
-	(void)lock_command(writer->lock_fd, F_OFD_SETLK, F_UNLCK);
-}
-
-/* The kernel has no wait for a record lock with a deadline but one ended by a
- * signal handler, which a library must not have: so it is tried again, soon at
- * first (an update takes microseconds in memory, less than a millisecond on disk). */
-int fence_marker_lock(const struct fence_marker_writer *writer, int64_t wait_ms,
-		      struct fence_err *err)
-{
-	int64_t stop_at_ms = fence_now_ms() + wait_ms;
-	struct timespec pause = { .tv_nsec = 50000 };
-
-	for (;;) {
-		int rc = lock_command(writer->lock_fd, F_OFD_SETLK, F_WRLCK);
-
-		if (rc == 0) {
-			rc = check_lock(writer, err);
-			if (rc < 0)
-				fence_marker_unlock(writer);
-			return rc;
-		}
-		if (rc != -EAGAIN && rc != -EACCES)
-			return fence_fail(err, rc, "lock %s.lock", writer->path.name);
-		if (fence_now_ms() >= stop_at_ms)
-			return fence_fail_why(err, -EAGAIN, "another writer holds it", "%s.lock",
-					      writer->path.name);
-		(void)nanosleep(&pause, NULL);
-		if (pause.tv_nsec < 3200000)
-			pause.tv_nsec *= 2;
-	}
-}
-
-/* --- siblings ----------------------------------------------------------------------------- */
-
-/* `.MARKER.WRITER-PID-RANDOM` */
-static bool is_sibling(const char *entry, const char *marker)
-{
-	size_t marker_bytes = strlen(marker), length;
-
-	if (entry[0] != '.' || strncmp(entry + 1, marker, marker_bytes) != 0 ||
-	    entry[1 + marker_bytes] != '.')
-		return false;
-	entry += marker_bytes + 2;
-	for (int by = FENCE_MARKER_BY_EXECUTOR; by <= FENCE_MARKER_BY_REPAIR; by++) {
-		const char *word = fence_marker_by_word((enum fence_marker_by)by);
-
-		length = strlen(word);
-		if (strncmp(entry, word, length) != 0 || entry[length] != '-')
-			continue;
-		entry += length + 1;
-		length = strspn(entry, "0123456789");
-		if (length == 0 || entry[length] != '-')
-			return false;
-		entry += length + 1;
-		return strlen(entry) == RANDOM_DIGITS &&
-		       strspn(entry, "0123456789abcdef") == RANDOM_DIGITS;
-	}
-	return false;
-}
-
-/* Whoever makes a sibling holds the lock, and now we do: all there are were left
- * by writers that died. */
-static int remove_stale(const struct fence_marker_writer *writer, struct fence_err *err)
-{
-	int fd = openat(writer->dir_fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	DIR *dir = fd < 0 ? NULL : fdopendir(fd);
-	int rc = 0;
-
-	if (!dir) {
-		rc = fence_fail(err, -errno, "open folder %s", writer->path.dir);
-		fence_drop_fd(&fd);
-		return rc;
-	}
-	errno = 0;
-	for (const struct dirent *entry; rc == 0 && (entry = readdir(dir)); errno = 0)
-		if (is_sibling(entry->d_name, writer->path.name) &&
-		    unlinkat(writer->dir_fd, entry->d_name, 0) < 0 && errno != ENOENT)
-			rc = fence_fail(err, -errno, "remove stale %s/%s", writer->path.dir,
-					entry->d_name);
-	if (rc == 0 && errno != 0)
-		rc = fence_fail(err, -errno, "list folder %s", writer->path.dir);
-	(void)closedir(dir);
-	return rc;
-}
+/* --- a draft ------------------------------------------------------------------------------ */
 
 /* A new state on its way: a file that is removed again unless it was renamed. */
 struct draft {
@@ -291,8 +73,8 @@ static int random_hex(size_t bytes, char *ret)
 static int open_draft(struct draft *draft, enum fence_marker_by by, struct fence_err *err)
 {
 	const struct fence_marker_writer *writer = draft->writer;
-	char random[RANDOM_DIGITS + 1];
-	int rc = random_hex(RANDOM_BYTES, random), length;
+	char random[FENCE_SIBLING_RANDOM_DIGITS + 1];
+	int rc = random_hex(FENCE_SIBLING_RANDOM_BYTES, random), length;
 
 	if (rc < 0)
 		return fence_fail(err, rc, "get random bytes");
@@ -301,6 +83,11 @@ static int open_draft(struct draft *draft, enum fence_marker_by by, struct fence
 	if (length < 0 || (size_t)length >= sizeof(draft->name)) {
 		draft->name[0] = '\0';
 		return fence_fail(err, -ENAMETOOLONG, "marker name %s", writer->path.name);
+	}
+	rc = fence_marker_note_sibling(writer, draft->name, err);
+	if (rc < 0) {
+		draft->name[0] = '\0';
+		return rc;
 	}
 	draft->fd = openat(writer->dir_fd, draft->name,
 			   O_CREAT | O_EXCL | O_WRONLY | O_NOFOLLOW | O_CLOEXEC, 0600);
@@ -385,7 +172,7 @@ static int place_of(const struct draft *draft, struct fence_marker_place *ret,
 
 	if (fstat(draft->fd, &marker) < 0 || fstat(draft->writer->dir_fd, &parent) < 0)
 		return fence_fail(err, -errno, "look at %s", draft->name);
-	rc = settle_mode(draft->fd, &marker);
+	rc = fence_marker_settle_mode(draft->fd, &marker);
 	if (rc < 0)
 		return fence_fail(err, rc, "set the mode of %s", draft->name);
 	*ret = (struct fence_marker_place){ marker.st_dev, marker.st_ino, parent.st_dev,
@@ -560,7 +347,7 @@ static int publish_change(struct draft *draft, const struct fence_marker_change 
 	struct fence_marker old;
 	struct stat old_stat;
 	bool is_out = false;
-	int rc = remove_stale(writer, err);
+	int rc = fence_marker_remove_stale(writer, err);
 
 	if (rc == 0)
 		rc = read_approved(writer, change, &old, &old_stat, err);
@@ -754,7 +541,7 @@ static int publish_birth(struct draft *draft, const struct fence_marker_birth *b
 	if (is_there)
 		rc = read_ended(writer, birth, &old, err);
 	if (rc == 0)
-		rc = remove_stale(writer, err);
+		rc = fence_marker_remove_stale(writer, err);
 	if (rc == 0)
 		rc = draft_birth(draft, birth, old.seq + 1, err);
 	if (rc == 0)

@@ -81,10 +81,10 @@ is "and has one name after all" "$(stat -c %h "$T/twice")" 1
 none=$(cd "$T" && echo .none* .linked* .unsure* .twice*)
 is "no temporary is left" "$none" ".none* .linked* .unsure* .twice*"
 
-# Two failures at once.
+# Two failures at once. The first removal is that of what the writer before may have left.
 both() {
 	strace -o "$T/trace" -e trace=fsync,unlinkat,unlink -e inject=fsync:error=EIO:when=1 \
-		-e inject=unlinkat,unlink:error=EACCES:when=1 \
+		-e inject=unlinkat,unlink:error=EACCES:when=2 \
 		fence-marker replace "$m" --attempt a --approved "$(approved)" --status active
 }
 cp "$m" "$T/kept"

@@ -8,8 +8,8 @@ temporaries() {
 		[ ! -e "$file" ] || echo "$file"
 	done
 }
-approved() {
-	fence-marker read "$m" --json | sed 's/.*"approved":\({[^}]*}\).*/\1/'
+approved() { # [MARKER]
+	fence-marker read "${1:-$m}" --json | sed 's/.*"approved":\({[^}]*}\).*/\1/'
 }
 
 exits "a marker is made" 0 fence-marker create "$m" --attempt a1 --pid $$ --json
@@ -91,10 +91,32 @@ fi
 # Where a file system cannot rename without replacing, a new marker is linked and its
 # temporary unlinked; a writer that was killed between the two left this.
 n=$T/linked.json
-fence-marker create "$n" --attempt a1 --pid $$ >"$T/out"
-ln "$n" "$T/.linked.json.executor-1-0123456789abcdef"
-exits "a second name that a killed writer left keeps nobody away" 0 fence-marker cancel "$n"
-ok "it is removed" test ! -e "$T/.linked.json.executor-1-0123456789abcdef"
+ASAN_OPTIONS=detect_leaks=0 strace -o /dev/null -e trace=renameat2,unlinkat,unlink \
+	-e inject=renameat2:error=EINVAL -e inject=unlinkat,unlink:signal=KILL:when=1 \
+	fence-marker create "$n" --attempt a1 --pid $$ >"$T/out" 2>&1
+is "control: a killed writer left the marker with two names" "$(stat -c %h "$n")" 2
+exits "they keep no other writer away" 0 fence-marker cancel "$n"
+is "who removes the one that is not the marker's" "$(ls -A "$T" | grep -c linked)" 2
+
+# What a killed writer left is known by a note in the lock. Without one, and where the note
+# is of another boot, the folder is looked through.
+littered() { # NAME
+	exits "$1: it is written all the same" 0 \
+		fence-marker replace "$n" --attempt a1 --approved "$(approved "$n")" --status cancelled
+	ok "$1: and no temporary is left" test ! -e "$T/.linked.json.executor-1-0123456789abcdef"
+}
+touch "$T/.linked.json.executor-1-0123456789abcdef"
+littered_note=$(tr '\0' '\n' <"$n.lock" | head -n 1)
+like "the note names boot and temporary" "$littered_note" \
+	"$(cat /proc/sys/kernel/random/boot_id) .linked.json.cancel-*"
+fence-marker replace "$n" --attempt a1 --approved "$(approved "$n")" --status cancelled >"$T/out"
+ok "with a note of this boot nothing is looked for" test -e "$T/.linked.json.executor-1-0123456789abcdef"
+: >"$n.lock"
+littered "a lock without a note"
+touch "$T/.linked.json.executor-1-0123456789abcdef"
+printf 0 | dd of="$n.lock" bs=1 seek=3 conv=notrunc 2>/dev/null
+printf g | dd of="$n.lock" bs=1 seek=4 conv=notrunc 2>/dev/null
+littered "a note of another boot"
 
 for mask in 0777 0277 0022; do
 	n=$T/n$mask
