@@ -145,6 +145,17 @@ kill -CONT "$launcher"
 wait "$launcher"
 is "nor when the explaining process is gone" "$(cat "$T/listened")" EBUSY
 
+# What fence-escapes(7) says is open; whoever closes one of these changes the page.
+echo x >"$HOST/file"
+guard_try listen "$HOST/socket" <"$T/hold" >"$T/named" 8>&- &
+await file "$T/named"
+is "open: a socket whose file is visible" "$(guard -- guard_try unix "$HOST/socket")" ok
+is "unless it is masked" "$(guard --deny "$HOST/socket" -- guard_try unix "$HOST/socket")" EACCES
+exits "open: a lock on what may only be read" 0 guard -- flock --nonblock "$HOST/file" true
+cp "$(command -v id)" own
+guard -- chmod 4755 own
+is "open: a set-id bit on a program of one's own" "$(stat -c %a own)" 4755
+
 exec 8>&-
 wait
 done_testing
