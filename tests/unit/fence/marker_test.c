@@ -895,7 +895,7 @@ static void stale_temporaries_are_removed_and_nothing_else(void **state)
 		{ ".m.", false },
 		{ ".m", false },
 	};
-	owned_fd dir_fd = open(f->dir, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	owned_fd dir_fd = open(f->dir, O_PATH | O_DIRECTORY | O_CLOEXEC), lock_fd = -1;
 	struct fence_marker marker;
 	struct fence_marker_approved approved;
 	const struct fence_marker_change change = { .attempt_id = "attempt-1",
@@ -910,6 +910,9 @@ static void stale_temporaries_are_removed_and_nothing_else(void **state)
 
 		assert_true(fd >= 0);
 	}
+	/* One that is not noted in the lock is looked for where nothing is noted. */
+	lock_fd = openat(dir_fd, "m.lock", O_WRONLY | O_TRUNC | O_CLOEXEC);
+	assert_true(lock_fd >= 0);
 	assert_int_equal(replace(f->path, &change, NULL, &answer, &err), 0);
 	for (size_t i = 0; i < N(files); i++)
 		assert_int_equal(faccessat(dir_fd, files[i].name, F_OK, 0),
