@@ -1,6 +1,6 @@
 /* Events (fence-protocol.7): what a supervisor says to its executor, one JSON object a
- * line, one write a line. An executor that does not read holds nobody up: after a
- * moment its events are dropped. */
+ * line. An executor that does not read holds nobody up: what it does not take waits for
+ * it, as far as there is room, and at the end we wait a moment for it. */
 #ifndef SUPERVISOR_EVENT_H
 #define SUPERVISOR_EVENT_H
 
@@ -8,6 +8,7 @@
 
 #include "fence/ident.h"
 #include "fence/jsonw.h"
+#include "fence/loop.h"
 #include "fence/marker.h"
 #include "fence/vocab.h"
 
@@ -32,13 +33,22 @@ struct event_line {
 	char buf[EVENT_LINE_BYTES];
 };
 
+#define EVENT_WAITING_BYTES ((size_t)4 * EVENT_LINE_BYTES)
+
 struct event_sink {
-	int fd;	   /* -1: nobody is listening */
-	bool lost; /* one could not be written */
+	int fd;			 /* -1: nobody is listening, or not any more */
+	struct fence_loop *loop; /* that tells when there is room; NULL: the next event does */
+	bool watching;
+	struct fence_watch room; /* of a descriptor of its own, for `fd` may be watched for input */
+	size_t waiting_bytes;
+	char waiting[EVENT_WAITING_BYTES];
 };
 
 void event_begin(struct event_line *line, const char *event, const char *schema, const char *tool);
+/* Writes it, or as soon as there is room. What finds the waiting room full is dropped. */
 void event_end(struct event_sink *sink, struct event_line *line);
+/* The last one: for its reader, 5 seconds are waited. */
+void event_last(struct event_sink *sink, struct event_line *line);
 
 void event_ready(struct event_sink *sink, const struct fence_ident *self);
 /* `cgroup_id`: of the group's own cgroup; 0: it has none. */

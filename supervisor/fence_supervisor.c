@@ -372,6 +372,7 @@ static int supervise(struct supervisor *s)
 {
 	int rc = run_watch_signals(&s->run);
 
+	s->events.loop = &s->run.loop;
 	if (rc == 0)
 		rc = watch_control(s);
 	if (rc == 0)

@@ -69,5 +69,5 @@ void run_tell_ended(struct run *run, const struct fence_group_result *result, in
 	fence_jsonw_string(&line.w, "cause", fence_cause_word(result->cause));
 	fence_jsonw_string(&line.w, "reap", fence_reap_word(result->reap));
 	fence_jsonw_int(&line.w, "exitStatus", exit_status);
-	event_end(&run->events, &line);
+	event_last(&run->events, &line);
 }

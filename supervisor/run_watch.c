@@ -160,6 +160,7 @@ int run_watch_signals(struct run *run)
 	rc = fence_loop_open(&run->loop);
 	if (rc == 0)
 		rc = fence_loop_add(&run->loop, &run->signal_watch, fd, EPOLLIN);
+	run->events.loop = &run->loop;
 	return rc < 0 ? fence_fail(&run->err, rc, "watch signals") : 0;
 }
 
