@@ -186,10 +186,10 @@ static int read_memory(const struct attempt *at)
 	return outcome(process_vm_readv(victim, &here, 1, &there, 1, 0));
 }
 
-static int hurry_victim(const struct attempt *at)
+static int slow_victim(const struct attempt *at)
 {
 	(void)at;
-	return outcome(setpriority(PRIO_PROCESS, (id_t)victim, 0));
+	return outcome(setpriority(PRIO_PROCESS, (id_t)victim, 19));
 }
 
 static int limit_victim(const struct attempt *at)
@@ -556,7 +556,7 @@ static const struct attempt attempts[] = {
 	PROCESS("signal-host-thread", signal_thread),
 	PROCESS("queue-signal-to-host", queue_signal),
 	PROCESS("pidfd-of-host", open_pidfd),
-	PROCESS("priority-of-host", hurry_victim),
+	PROCESS("priority-of-host", slow_victim),
 	PROCESS("limits-of-host", limit_victim),
 	PROCESS("affinity-of-host", affine_victim),
 	ATTEMPT("trace-host", "namespaces", "ESRCH", NULL, "ok", "either", trace_victim),
