@@ -127,8 +127,10 @@ void fence_monitor_pause_timers(struct fence_monitor *m)
 	}
 	for (int i = TIMER_LIMIT; i <= TIMER_IDLE; i++) {
 		int64_t at_ms = m->timers[i].at_ms;
+		int64_t left_ms = at_ms == FENCE_NEVER ? -1 : at_ms - fence_now_ms();
 
-		m->paused_left_ms[i] = at_ms == FENCE_NEVER ? -1 : at_ms - fence_now_ms();
+		/* One that is due and has not had its turn is due when it goes on. */
+		m->paused_left_ms[i] = at_ms != FENCE_NEVER && left_ms < 0 ? 0 : left_ms;
 		m->timers[i].at_ms = FENCE_NEVER;
 	}
 	m->paused = true;

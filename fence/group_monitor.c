@@ -28,6 +28,8 @@ void fence_monitor_set_timer(struct fence_monitor *m, int timer, int64_t limit_m
 void fence_monitor_clear_timer(struct fence_monitor *m, int timer)
 {
 	m->timers[timer].at_ms = FENCE_NEVER;
+	if (timer <= TIMER_IDLE)
+		m->paused_left_ms[timer] = -1; /* it does not come back with CONT */
 }
 
 /* What the launcher does not take is lost, so that it can never hold us. */
