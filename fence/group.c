@@ -25,6 +25,7 @@ struct fence_group {
 	size_t shared_bytes;
 	pid_t monitor; /* 0: reaped */
 	int control_fd;
+	int spare_fds[FENCE_GROUP_SPARE_FDS];
 	bool ended;
 	void (*ending)(void *arg, enum fence_cause cause);
 	void (*told)(void *arg, const struct fence_group_event *event);
@@ -110,8 +111,8 @@ static int fork_monitor(const struct fence_group_plan *plan, struct fence_group 
 	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) < 0)
 		return -errno;
 	group->control_fd = ends[0];
-	rc = fence_spawn_fork(0, &group->monitor, NULL);
-	if (rc == 0)
+	rc = fence_group_set_aside(ends[0], group->spare_fds);
+	if (rc == 0 && (rc = fence_spawn_fork(0, &group->monitor, NULL)) == 0)
 		fence_group_monitor(plan, group->shared, ends[1]);
 	(void)close(ends[1]);
 	return rc < 0 ? rc : 0;
@@ -126,6 +127,8 @@ int fence_group_start(const struct fence_group_plan *plan, struct fence_group **
 	if (group == NULL)
 		return fence_fail(err, -ENOMEM, "start a group");
 	group->control_fd = -1;
+	for (int i = 0; i < FENCE_GROUP_SPARE_FDS; i++)
+		group->spare_fds[i] = -1;
 	group->ending = plan->ending;
 	group->told = plan->told;
 	group->arg = plan->arg;
@@ -258,6 +261,7 @@ static int monitor_lost(struct fence_group *group, struct fence_group *const *ot
 
 	if (pids == NULL)
 		return fence_fail(err, -ENOMEM, "end what a lost monitor left");
+	fence_group_give_back(group->spare_fds);
 	for (size_t i = 0; i < other_count; i++)
 		if (others[i] != NULL && others[i] != group && others[i]->monitor > 0)
 			pids[spare.count++] = others[i]->monitor;
@@ -368,6 +372,18 @@ int fence_group_wake(struct fence_group *group)
 	return rc < 0 && rc != -ECHILD ? rc : 0;
 }
 
+void fence_group_reap_strangers(const struct fence_group *group)
+{
+	struct fence_exit how;
+
+	/* What the monitor leaves becomes ours when it dies, and is to be accounted for. The
+	 * kernel does both at once: who was dead while it lived is none of that. */
+	while (fence_reap_look(&how) == 1 && group->monitor > 0 && how.pid != group->monitor &&
+	       !fence_reap_is_dead(group->monitor))
+		if (fence_reap_take(how.pid, &how, NULL) < 0)
+			break;
+}
+
 /* --- answers --------------------------------------------------------------------------- */
 
 pid_t fence_group_pid(const struct fence_group *group)
@@ -434,6 +450,7 @@ void fence_group_free(struct fence_group *group)
 	if (group == NULL)
 		return;
 	/* The monitor takes a closed socket for our death, and ends everything. */
+	fence_group_give_back(group->spare_fds);
 	if (group->control_fd >= 0)
 		(void)close(group->control_fd);
 	if (group->monitor > 0)

@@ -184,7 +184,7 @@ struct fence_group_result {
 	bool ended_known;
 	unsigned int ended_count;
 
-	/* Outlived KILL (uninterruptible): never zero silently. */
+	/* Outlived KILL (uninterruptible): never zero silently. A pid of 0: not known. */
 	unsigned int survivor_count;
 	pid_t survivor_pids[FENCE_GROUP_PIDS];
 
@@ -251,6 +251,11 @@ int fence_group_signal(struct fence_group *group, int sig);
 /* Any process of our user can stop the monitor, the command too, and a stopped monitor
  * keeps no time-out. To be called when SIGCHLD came: continues it if it was stopped. */
 int fence_group_wake(struct fence_group *group);
+
+/* Reaps dead children of the caller that are none of the group's: process 1 gets everybody's
+ * orphans, and a shell may have started something before it became us. To be called when
+ * SIGCHLD came, by a program that has one group and waits for nobody else. */
+void fence_group_reap_strangers(const struct fence_group *group);
 
 /* The command's pid once it was started, 0 before. */
 pid_t fence_group_pid(const struct fence_group *group);

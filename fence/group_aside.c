@@ -1,10 +1,30 @@
 /* How a monitor takes itself out of the launcher's affairs. */
 #include <errno.h>
+#include <fcntl.h>
 #include <sys/prctl.h>
 #include <unistd.h>
 
 #include "fence/group_priv.h"
+#include "fence/own.h"
 #include "fence/sys.h"
+
+int fence_group_set_aside(int fd, int ret_spare[FENCE_GROUP_SPARE_FDS])
+{
+	int rc = 0;
+
+	for (int i = 0; i < FENCE_GROUP_SPARE_FDS; i++) {
+		ret_spare[i] = rc < 0 ? -1 : fcntl(fd, F_DUPFD_CLOEXEC, 3);
+		if (ret_spare[i] < 0 && rc == 0)
+			rc = -errno;
+	}
+	return rc;
+}
+
+void fence_group_give_back(int spare[FENCE_GROUP_SPARE_FDS])
+{
+	for (int i = 0; i < FENCE_GROUP_SPARE_FDS; i++)
+		fence_close_fd(&spare[i]);
+}
 
 struct fd_set_kept {
 	int fds[FENCE_GROUP_KEEP_MAX + 9];

@@ -158,19 +158,24 @@ void fence_group_monitor(const struct fence_group_plan *plan, struct fence_group
 		.launcher_group = getpgrp(),
 		.launcher_session = getsid(0),
 	};
+	int spare_fds[FENCE_GROUP_SPARE_FDS];
 	int rc;
 
 	fence_contain_init(&m.contain, shared);
 	fence_group_close_rest(plan, control_fd);
-	rc = start_command(&m);
+	rc = fence_group_set_aside(control_fd, spare_fds);
+	if (rc == 0)
+		rc = start_command(&m);
 	if (rc < 0) {
 		m.result->failed_errno = -rc;
 	} else {
 		command_started(&m);
 		if (plan->spawn.session == FENCE_SPAWN_INHERIT && fence_group_leave() < 0)
 			give_up(&m);
-		if (watch_everything(&m, control_fd) < 0 ||
-		    fence_loop_run(&m.loop) != FENCE_MONITOR_DONE)
+		rc = watch_everything(&m, control_fd);
+		/* From here on nothing is opened for good. */
+		fence_group_give_back(spare_fds);
+		if (rc < 0 || fence_loop_run(&m.loop) != FENCE_MONITOR_DONE)
 			give_up(&m);
 		fence_output_finish(&m.output, m.executor_gone ? 0 : FLUSH_MS, control_fd);
 	}

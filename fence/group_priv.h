@@ -10,6 +10,13 @@
 
 #define FENCE_GROUP_KEEP_MAX 64 /* spawn.keep_count at most */
 
+/* Who is to be ended is listed through /proc, for which a process needs so many descriptors
+ * at a time. They are set aside before the command is born: with none to be had later on,
+ * it could be neither found nor ended. */
+#define FENCE_GROUP_SPARE_FDS 2
+int fence_group_set_aside(int fd, int ret_spare[FENCE_GROUP_SPARE_FDS]);
+void fence_group_give_back(int spare[FENCE_GROUP_SPARE_FDS]);
+
 /* What happened, from which the result is judged. */
 struct fence_group_facts {
 	bool started;

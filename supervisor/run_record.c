@@ -22,7 +22,8 @@ static void write_pids(struct fence_jsonw *w, const char *key, const pid_t *pids
 {
 	fence_jsonw_open(w, key, '[');
 	for (unsigned int i = 0; i < count && i < FENCE_GROUP_PIDS; i++)
-		fence_jsonw_int(w, NULL, pids[i]);
+		if (pids[i] > 0) /* 0: there is one, which could not be seen */
+			fence_jsonw_int(w, NULL, pids[i]);
 	fence_jsonw_close(w, ']');
 }
 
@@ -234,7 +235,7 @@ int run_record_prepare(const struct run_conf *conf, struct run_record_file *ret,
 		return fence_fail(err, -ENOMEM, "write result %s", path);
 	if (ret->name[0] == '\0')
 		return fence_fail(err, -EISDIR, "write result %s", path);
-	ret->dir_fd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	ret->dir_fd = open(dir, O_PATH | O_DIRECTORY | O_CLOEXEC);
 	if (ret->dir_fd < 0 || faccessat(ret->dir_fd, ".", W_OK | X_OK, AT_EACCESS) < 0)
 		return fence_fail(err, -errno, "write result %s", path);
 	/* A rename would put a file in place of a device or a directory. */

@@ -103,7 +103,10 @@ static void say_survivors(const struct run *run, const struct fence_group_result
 	struct fence_text text;
 
 	fence_text_init(&text, buf, sizeof(buf));
-	add_processes(&text, result->survivor_pids, NULL, result->survivor_count);
+	if (result->survivor_pids[0] > 0)
+		add_processes(&text, result->survivor_pids, NULL, result->survivor_count);
+	else
+		fence_text_add(&text, "that cannot be seen");
 	(void)fence_fail_why(&err, -EPERM, "KILL did not end it", "end process %s", buf);
 	(void)fence_hint(&err, "it belongs to another user, or waits in the kernel for a device");
 	(void)run_complain(run, &err);

@@ -68,7 +68,7 @@ int run_read_options(struct run *run, const struct fence_cli *cli, void *conf, i
 
 static void wanted_signals(const struct run *run, sigset_t *ret)
 {
-	/* SIGCHLD: the command may have stopped the monitor. */
+	/* SIGCHLD: the command may have stopped the monitor, or a stranger died. */
 	static const int read_here[] = {
 		SIGINT,	  SIGTERM, SIGQUIT, SIGUSR1, SIGUSR2,
 		SIGWINCH, SIGALRM, SIGCONT, SIGTSTP, SIGCHLD,
@@ -109,8 +109,10 @@ static int pass_on(struct run *run, int sig, bool from_terminal)
 		return 0;
 	if (ends)
 		return asked_to_end(run, sig);
-	if (sig == SIGCHLD)
+	if (sig == SIGCHLD) {
+		fence_group_reap_strangers(run->group);
 		return fence_group_wake(run->group);
+	}
 	/* The new size is news enough: the kernel tells who is on that terminal. */
 	if (sig == SIGWINCH && run->conf.pty && from_terminal) {
 		run_pty_resize(&run->terminal.pty);
