@@ -108,6 +108,12 @@ is "leftovers too" "$(jq -r .event "$T/events" | xargs)" "started exited leftove
 ok "as the schema says" valid fence-run-event-v1 "$T/events"
 fence-run -q --events-fd 5 --idle-timeout 100ms -- sleep 60 5>"$T/events"
 is "silence too" "$(jq -r .event "$T/events" | head -2 | xargs)" "started output-idle"
+mkfifo "$T/full"
+exec 6<>"$T/full"
+timeout .2 cat /dev/zero >&6 # until it takes no more
+timeout -s KILL 3 fence-run -q --events-fd 6 -t 100ms -- sleep 60
+is "a reader that reads nothing holds nobody up" $? 124
+exec 6>&-
 fence-run -q --events-fd 5 -- no-such-command 5>"$T/events"
 is "a command that is not there only ends" "$(jq -c '[.event, .cause, .exitStatus]' "$T/events")" '["ended","not-started",127]'
 is "the command does not get the descriptor" "$(fence-run --events-fd 5 -- run_signals show 5>/dev/null | grep fds)" "fds: 0 1 2"
