@@ -25,6 +25,9 @@
 #   note TEXT               a diagnostic line, on standard error, where prove shows it
 #   later CMD...            CMD is run at the end, whatever happens (clean-up)
 #
+# Each result record of a run that a test reads with jq, or leaves in $T, is held against
+# its schema; one that is not valid fails the test at its end.
+#
 # Waiting is done by the helper program `await` ($HELP/await), never by sleeping.
 # A test ends by `done_testing`; one that does not get there has failed.
 
@@ -48,6 +51,7 @@ done
 BIN=$FENCE_BUILD/bin
 HELP=$FENCE_BUILD/test
 T=$(mktemp -d "${TMPDIR:-/tmp}/fence-test.XXXXXX") || exit 1
+mkdir "$T.tap" || exit 1 # our own notes
 chmod 755 "$T"
 ROOT=no
 [ "$(id -u)" = 0 ] && ROOT=yes
@@ -69,7 +73,7 @@ tap_end() {
 		echo "Bail out! ${0##*/} ended before done_testing (status $tap_status)"
 	eval "$tap_later"
 	chmod -R u+rwx "$T" 2>/dev/null
-	rm -rf "$T"
+	rm -rf "$T" "$T.tap"
 	[ "$tap_done" = yes ] || exit 1
 	[ "$tap_failed" = 0 ] || exit 1
 	exit 0
@@ -176,6 +180,39 @@ exits() {
 	fi
 }
 
+# The faults of a result record, noted where a subshell can note them too. What is no
+# record, or was looked at already, is passed over.
+tap_record() {
+	[ -f "$1" ] && [ -r "$1" ] && ! cmp -s "$1" "$T.tap/record" || return 0
+	case $(head -c 60 "$1" 2>/dev/null | tr -d '\000') in
+	'{"schema":"fence-run-result/v1"'*) ;;
+	*) return 0 ;;
+	esac
+	cp "$1" "$T.tap/record" 2>/dev/null || return 0
+	echo "$1" >>"$T.tap/records"
+	command jq -r --slurpfile schema "$SRC/schemas/fence-run-result-v1.json" \
+		-f "$SRC/tests/lib/schema.jq" "$T.tap/record" >>"$T.tap/faults" 2>&1 ||
+		echo "$1: no JSON" >>"$T.tap/faults"
+}
+
+jq() {
+	for tap_word; do
+		case $tap_word in
+		/*) tap_record "$tap_word" ;;
+		esac
+	done
+	command jq "$@"
+}
+
+tap_records() {
+	for tap_word in "$T"/* "$T"/*/*; do
+		tap_record "$tap_word"
+	done
+	[ -s "$T.tap/records" ] || return 0
+	is "all $(grep -c . "$T.tap/records") result records are valid against their schema" \
+		"$(cat "$T.tap/faults")" ""
+}
+
 lacks() {
 	if [ "${MUST_WORK:-0}" = 1 ]; then
 		fail "$1"
@@ -188,6 +225,7 @@ lacks() {
 }
 
 done_testing() {
+	tap_records
 	tap_done=yes
 	echo "1..$tap_count"
 	exit 0
