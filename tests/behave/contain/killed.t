@@ -41,7 +41,7 @@ for kind in pidns cgroup; do
 	who=$([ $ROOT = yes ] && echo root || echo user)
 	can "$who" $kind 2>/dev/null || continue
 	rm -f "$T/up"
-	as_exec "$who" fence-run -q --contain $kind --result "$T/r" -- sh -c "echo up >$T/up; $tree" &
+	as_exec "$who" fence-run -q --contain $kind --result "$T/r" -- sh -c "trap '' TERM; echo up >$T/up; $tree" &
 	run=$!
 	await file "$T/up"
 	kill -KILL "$(monitor_of $run)"
@@ -54,7 +54,7 @@ done
 # Anybody outside of it may stop a namespace's first process.
 if can "$who" pidns 2>/dev/null; then
 	rm -f "$T/up"
-	as_exec "$who" fence-run -q --contain pidns --grace 50ms --result "$T/r" -- sh -c "echo up >$T/up; $tree" &
+	as_exec "$who" fence-run -q --contain pidns --grace 50ms --result "$T/r" -- sh -c "trap '' TERM; echo up >$T/up; $tree" &
 	run=$!
 	await file "$T/up"
 	init=$(monitor_of "$(monitor_of $run)")

@@ -39,10 +39,9 @@ ok "of the daemons neither" await none "$T/"
 
 # A leader whose own clean-up is all there is: one INT, and it runs.
 rm -f "$T/up"
-fence-run -q -- sh -c "trap 'echo DONE' EXIT; trap 'exit 130' INT; echo up >$T/up; sleep $word" >"$T/out" &
+fence-run -q -- sh -c "trap 'echo DONE' EXIT; trap 'exit 130' INT; run_signals wait $T/up 60" >"$T/out" &
 run=$!
 await file "$T/up"
-await some "sleep" >/dev/null
 kill -INT $run
 wait $run
 is "one INT lets the command clean up" "$? $(cat "$T/out")" "130 DONE"
