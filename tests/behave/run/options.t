@@ -111,8 +111,13 @@ is "silence too" "$(jq -r .event "$T/events" | head -2 | xargs)" "started output
 mkfifo "$T/full"
 exec 6<>"$T/full"
 timeout .2 cat /dev/zero >&6 # until it takes no more
-timeout -s KILL 3 fence-run -q --events-fd 6 -t 100ms -- sleep 60
-is "a reader that reads nothing holds nobody up" $? 124
+fence-run -q --events-fd 6 --result "$T/r" -- run_signals wait "$T/waits" >/dev/null &
+run=$!
+await file "$T/waits"
+kill $run
+wait $run
+is "a reader that reads nothing keeps no signal from the command" \
+	"$(jq '.sent.termAtMs < 2000' "$T/r")" true
 exec 6>&-
 fence-run -q --events-fd 5 -- no-such-command 5>"$T/events"
 is "a command that is not there only ends" "$(jq -c '[.event, .cause, .exitStatus]' "$T/events")" '["ended","not-started",127]'
