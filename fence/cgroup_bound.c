@@ -3,6 +3,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,19 +17,23 @@
 #include "fence/sys.h"
 
 /* Not fence-run's names: those groups are removed by whoever repairs an attempt. */
-#define PREFIX	   FENCE_CGROUP_PREFIX "bound."
-#define TEXT_BYTES 4096
-#define PERIOD_US  100000U
-#define PERIOD_MAX 1000000U /* the kernel's longest; its shortest share is 1 ms */
-#define LOCK_TRIES 8
+#define PREFIX	     FENCE_CGROUP_PREFIX "bound."
+#define TEXT_BYTES   4096
+#define PERIOD_US    100000U
+#define PERIOD_MAX   1000000U /* the kernel's longest; its shortest share is 1 ms */
+#define LOCK_TRIES   8
+#define LOCK_MS	     2000
+#define LOCK_LOOK_MS 5
 
 static const struct {
 	const char *name;
 	const char *file; /* its bound */
+	char wanted;	  /* in a group's name: it is bounded by it */
+	char ours;	  /* and our parent does not have it on but for us */
 } controllers[] = {
-	[FENCE_CGROUP_MEMORY] = { "memory", "memory.max" },
-	[FENCE_CGROUP_PIDS] = { "pids", "pids.max" },
-	[FENCE_CGROUP_CPU] = { "cpu", "cpu.max" },
+	[FENCE_CGROUP_MEMORY] = { "memory", "memory.max", 'm', 'M' },
+	[FENCE_CGROUP_PIDS] = { "pids", "pids.max", 'p', 'P' },
+	[FENCE_CGROUP_CPU] = { "cpu", "cpu.max", 'c', 'C' },
 };
 
 const char *fence_cgroup_controller_name(enum fence_cgroup_controller controller)
@@ -89,26 +94,77 @@ static int read_at(const char *folder, const char *file, char *ret, size_t size_
 	return got < 0 ? (int)got : 0;
 }
 
-/* --- groups that are held ----------------------------------------------------------------- */
+/* --- our neighbours ----------------------------------------------------------------------- */
 
-/* A group that nobody holds is one that its maker left behind: killed, say. */
-static void sweep(const char *parent)
+/* Other groups of ours in the same parent. Its controllers are for all of them together:
+ * who switches one off takes the bound of whoever still has one by it, and the kernel
+ * does not mind. So a group's name says which it needs, and which are on for our sake
+ * alone; the last who needs one of these switches it off. */
+struct neighbours {
+	bool wanted[FENCE_CGROUP_CONTROLLERS]; /* by one that lives */
+	bool ours[FENCE_CGROUP_CONTROLLERS];   /* the same, and on for our sake */
+	bool left[FENCE_CGROUP_CONTROLLERS];   /* on for the sake of one that was killed */
+};
+
+static void note(struct neighbours *neighbours, const char *name, bool lives)
+{
+	const char *letters = strrchr(name, '-');
+
+	for (int i = 0; letters != NULL && i < FENCE_CGROUP_CONTROLLERS; i++) {
+		bool ours = strchr(letters, controllers[i].ours) != NULL;
+		bool wanted = ours || strchr(letters, controllers[i].wanted) != NULL;
+
+		neighbours->wanted[i] |= lives && wanted;
+		neighbours->ours[i] |= lives && ours;
+		neighbours->left[i] |= !lives && ours;
+	}
+}
+
+/* One that nobody holds was left behind: its maker was killed. It is removed, unless
+ * something lives in it. */
+static bool lives(int parent_fd, const char *name)
+{
+	owned_fd fd = openat(parent_fd, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+
+	if (fd < 0)
+		return errno != ENOENT;
+	if (flock(fd, LOCK_EX | LOCK_NB) < 0)
+		return true;
+	return unlinkat(parent_fd, name, AT_REMOVEDIR) < 0 && errno != ENOENT;
+}
+
+static void look_around(const char *parent, struct neighbours *ret)
 {
 	DIR *dir = opendir(parent);
 	struct dirent *entry;
 
-	while (dir != NULL && (entry = readdir(dir)) != NULL) {
-		owned_fd fd = -1;
-
-		if (strncmp(entry->d_name, PREFIX, strlen(PREFIX)) != 0)
-			continue;
-		fd = openat(dirfd(dir), entry->d_name, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-		if (fd >= 0 && flock(fd, LOCK_EX | LOCK_NB) == 0)
-			(void)unlinkat(dirfd(dir), entry->d_name, AT_REMOVEDIR);
-	}
+	*ret = (struct neighbours){ 0 };
+	while (dir != NULL && (entry = readdir(dir)) != NULL)
+		if (strncmp(entry->d_name, PREFIX, strlen(PREFIX)) == 0)
+			note(ret, entry->d_name, lives(dirfd(dir), entry->d_name));
 	if (dir != NULL)
 		(void)closedir(dir);
 }
+
+/* Who makes or ends a group does it alone. Anybody who can read the folder could hold this
+ * lock: nobody waits for it for long. */
+static int lock_parent(const char *parent, int *ret_fd)
+{
+	int64_t stop_at_ms = fence_now_ms() + LOCK_MS;
+	owned_fd fd = open(parent, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+
+	if (fd < 0)
+		return -errno;
+	while (flock(fd, LOCK_EX | LOCK_NB) < 0) {
+		if (errno != EWOULDBLOCK || fence_now_ms() >= stop_at_ms)
+			return -errno;
+		(void)poll(NULL, 0, LOCK_LOOK_MS);
+	}
+	*ret_fd = fence_take_fd(&fd);
+	return 0;
+}
+
+/* --- groups that are held ----------------------------------------------------------------- */
 
 static bool is_still(const char *path, int fd)
 {
@@ -191,11 +247,16 @@ static int switch_on(struct fence_cgroup_bound *bound)
 	return rc;
 }
 
-/* Refused while other groups of ours need it: the last one does it. */
+/* Those that are on for our sake, and that nobody else needs. */
 static void switch_off(struct fence_cgroup_bound *bound)
 {
+	struct neighbours neighbours;
 	int ignored;
 
+	look_around(bound->parent, &neighbours);
+	for (int i = 0; i < FENCE_CGROUP_CONTROLLERS; i++)
+		bound->enabled[i] =
+			(bound->enabled[i] || neighbours.left[i]) && !neighbours.wanted[i];
 	write_control(bound, '-', &ignored);
 	memset(bound->enabled, 0, sizeof(bound->enabled));
 }
@@ -242,21 +303,34 @@ static int refuse_enable(struct fence_cgroup_bound *bound, int rc, struct fence_
 	return rc;
 }
 
-static int enable(struct fence_cgroup_bound *bound, const struct fence_cgroup_bounds *bounds,
+static int enable(struct fence_cgroup_bound *bound, struct fence_err *err)
+{
+	int rc = switch_on(bound);
+
+	if (rc == -EBUSY)
+		rc = step_aside(bound);
+	return rc < 0 ? refuse_enable(bound, rc, err) : 0;
+}
+
+/* What must be switched on, or is on for our sake already. */
+static int decide(struct fence_cgroup_bound *bound, const struct fence_cgroup_bounds *bounds,
 		  struct fence_err *err)
 {
+	struct neighbours neighbours;
 	char on[TEXT_BYTES];
-	int rc = read_at(bound->parent, "cgroup.subtree_control", on, sizeof(on));
+	int rc;
 
+	/* Of those who were killed, first: what they left on can keep us from going in. */
+	switch_off(bound);
+	look_around(bound->parent, &neighbours);
+	rc = read_at(bound->parent, "cgroup.subtree_control", on, sizeof(on));
 	if (rc < 0)
 		return fence_fail(err, rc, "read the controllers of cgroup %s", bound->parent);
 	for (int i = 0; i < FENCE_CGROUP_CONTROLLERS; i++)
 		bound->enabled[i] = bounds->most[i] != UINT64_MAX &&
-				    !fence_cgroup_lists(on, (enum fence_cgroup_controller)i);
-	rc = switch_on(bound);
-	if (rc == -EBUSY)
-		rc = step_aside(bound);
-	return rc < 0 ? refuse_enable(bound, rc, err) : 0;
+				    (neighbours.ours[i] ||
+				     !fence_cgroup_lists(on, (enum fence_cgroup_controller)i));
+	return 0;
 }
 
 static int check_there(const struct fence_cgroup_bound *bound,
@@ -311,11 +385,19 @@ static int write_bounds(struct fence_cgroup_bound *bound, const struct fence_cgr
 		       : fence_fail(err, rc, "write 0 to %s/memory.swap.max", bound->path);
 }
 
-static int make_group(struct fence_cgroup_bound *bound, struct fence_err *err)
+static int make_group(struct fence_cgroup_bound *bound, const struct fence_cgroup_bounds *bounds,
+		      struct fence_err *err)
 {
+	char what[16] = "command-";
+	size_t length = strlen(what);
 	char path[PATH_MAX];
-	int rc = name_group(path, bound->parent, "command");
+	int rc;
 
+	for (int i = 0; i < FENCE_CGROUP_CONTROLLERS; i++)
+		if (bounds->most[i] != UINT64_MAX)
+			what[length++] =
+				bound->enabled[i] ? controllers[i].ours : controllers[i].wanted;
+	rc = name_group(path, bound->parent, what);
 	if (rc == 0)
 		rc = make_held(path, &bound->dir_fd);
 	if (rc == 0)
@@ -335,9 +417,33 @@ static int make_group(struct fence_cgroup_bound *bound, struct fence_err *err)
 	return rc;
 }
 
+static int make_alone(struct fence_cgroup_bound *bound, const struct fence_cgroup_bounds *bounds,
+		      struct fence_err *err)
+{
+	int rc = decide(bound, bounds, err);
+
+	if (rc == 0)
+		rc = make_group(bound, bounds, err);
+	if (rc == 0)
+		rc = enable(bound, err);
+	return rc < 0 ? rc : write_bounds(bound, bounds, err);
+}
+
+static void end_alone(struct fence_cgroup_bound *bound)
+{
+	fence_close_fd(&bound->procs_fd);
+	if (bound->path[0] != '\0')
+		(void)fence_cgroup_remove(bound->path);
+	bound->path[0] = '\0';
+	fence_close_fd(&bound->dir_fd);
+	switch_off(bound);
+	leave_leaf(bound);
+}
+
 int fence_cgroup_bound_make(const struct fence_cgroup_bounds *bounds,
 			    struct fence_cgroup_bound *ret, struct fence_err *err)
 {
+	owned_fd lock_fd = -1;
 	int rc;
 
 	*ret = FENCE_CGROUP_BOUND_NONE;
@@ -349,27 +455,22 @@ int fence_cgroup_bound_make(const struct fence_cgroup_bounds *bounds,
 	rc = check_there(ret, bounds, err);
 	if (rc < 0)
 		return rc;
-	sweep(ret->parent);
-	rc = make_group(ret, err);
-	/* Not before: whoever may not make a group must not be told of controllers. */
-	if (rc == 0)
-		rc = enable(ret, bounds, err);
-	if (rc == 0)
-		rc = write_bounds(ret, bounds, err);
+	rc = lock_parent(ret->parent, &lock_fd);
 	if (rc < 0)
-		fence_cgroup_bound_end(ret);
+		return fence_fail(err, rc, "lock cgroup %s", ret->parent);
+	rc = make_alone(ret, bounds, err);
+	if (rc < 0)
+		end_alone(ret);
 	return rc;
 }
 
 void fence_cgroup_bound_end(struct fence_cgroup_bound *bound)
 {
-	fence_close_fd(&bound->procs_fd);
-	if (bound->path[0] != '\0')
-		(void)fence_cgroup_remove(bound->path);
-	bound->path[0] = '\0';
-	fence_close_fd(&bound->dir_fd);
-	switch_off(bound);
-	leave_leaf(bound);
+	owned_fd lock_fd = -1;
+
+	/* Somebody in our way costs a group that stays until the next one comes, no bound. */
+	if (bound->parent[0] != '\0' && lock_parent(bound->parent, &lock_fd) == 0)
+		end_alone(bound);
 }
 
 void fence_cgroup_bound_use(const struct fence_cgroup_bound *bound, struct fence_cgroup_use *ret)

@@ -34,7 +34,7 @@ struct fence_cgroup_bound {
 	int dir_fd;	       /* of the group, and locked: who sweeps sees that we live */
 	int leaf_fd;	       /* the same of the leaf */
 	int procs_fd;	       /* what is written to it, "0", moves the writer into the group */
-	bool enabled[FENCE_CGROUP_CONTROLLERS]; /* by us, for our parent's groups */
+	bool enabled[FENCE_CGROUP_CONTROLLERS]; /* in our parent, for our sake */
 };
 
 /* Nothing yet, and nothing to end. */
