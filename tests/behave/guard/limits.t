@@ -127,25 +127,27 @@ without() {
 	shift
 	refused "$without_name without the controller" "limit \"$without_name\": *cgroup*; *Delegate=yes*" "$@"
 }
-case $controllers in
-*" memory "*) ;;
-*)
-	without memory --memory 1GiB
-	without cpu --cpu 50%
-	without memory --memory 1GiB --pids 20
-	;;
-esac
-is "no group is left" "$(find "${place:-/sys/fs/cgroup}" -maxdepth 3 -name 'fence.bound.*' 2>/dev/null)" ""
-
-# --- what a cgroup holds --------------------------------------------------------------------
-# Where it can: the refusals above are all that there is else.
-case $controllers in
-*" memory "*)
+# Held or refused: there is nothing between the two.
+if guard --memory 1GiB -- true 2>/dev/null; then
 	exits "a process that needs more memory is killed" 137 guard --memory 64MiB --status-fd 5 -- \
 		python3 -c 'bytearray(200 << 20)' 5>"$T/record"
 	is "which is counted" "$(jq 'select(.event == "exit") | .used.memoryKills' "$T/record")" 1
+	is "by the record's schema" "$(jq -r --slurpfile schema "$SRC/schemas/fence-guard-status-v1.json" \
+		-f "$SRC/tests/lib/schema.jq" "$T/record" 2>&1)" ""
 	ok "control: with enough it is not" guard --memory 1GiB -- python3 -c 'bytearray(200 << 20)'
-	is "nothing is left of the groups" "$(find "$place" -name 'fence.bound.*')" ""
-	;;
-esac
+	is "two that need more together are too many" "$(guard --memory 128MiB -- python3 -c '
+import subprocess, sys
+eat = "import sys; x = bytearray(90 << 20); print(flush=True); sys.stdin.read()"
+two = [subprocess.Popen([sys.executable, "-c", eat], stdin=-1, stdout=-1) for i in (1, 2)]
+lines = [process.stdout.readline() for process in two]
+print(lines.count(b"\n"))')" 1
+	is "a share of a processor is what its group has" \
+		"$(guard --cpu 50% -- sh -c "cat $place/*.command-*/cpu.max")" "50000 100000"
+	fails "which nobody inside can change" guard --cpu 50% -- sh -c "echo max >$place/*.command-*/cpu.max"
+else
+	without memory --memory 1GiB
+	without cpu --cpu 50%
+	without memory --memory 1GiB --pids 20
+fi
+is "no group is left" "$(find "${place:-/sys/fs/cgroup}" -maxdepth 3 -name 'fence.bound.*' 2>/dev/null)" ""
 done_testing
