@@ -132,25 +132,29 @@ int bwrap_make_dev(struct bwrap_root *root, const char *dest, struct fence_err *
 
 /* --- /proc ------------------------------------------------------------------------ */
 
+static int cover_part(int proc_fd, const char *part, struct fence_err *err)
+{
+	owned_fd tree = -1;
+	int rc;
+
+	if (faccessat(proc_fd, part, W_OK, AT_EACCESS) < 0)
+		return 0;
+	tree = guard_tree_clone(proc_fd, part);
+	rc = tree < 0 ? tree : guard_tree_restrict(tree, MOUNT_ATTR_RDONLY, true);
+	if (rc == 0)
+		rc = guard_tree_attach(tree, proc_fd, part);
+	return rc < 0 ? fence_fail(err, rc, "make /proc/%s read-only", part) : 0;
+}
+
 /* What of /proc is the machine's and could be written (by uid 0) is made read-only. */
 static int cover_proc(int proc_fd, struct fence_err *err)
 {
 	static const char *const parts[] = { "sys", "sysrq-trigger", "irq", "bus" };
+	int rc = 0;
 
-	for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++) {
-		owned_fd tree = -1;
-		int rc;
-
-		if (faccessat(proc_fd, parts[i], W_OK, AT_EACCESS) < 0)
-			continue;
-		tree = guard_tree_clone(proc_fd, parts[i]);
-		rc = tree < 0 ? tree : guard_tree_restrict(tree, MOUNT_ATTR_RDONLY, true);
-		if (rc == 0)
-			rc = guard_tree_attach(tree, proc_fd, parts[i]);
-		if (rc < 0)
-			return fence_fail(err, rc, "make /proc/%s read-only", parts[i]);
-	}
-	return 0;
+	for (size_t i = 0; rc == 0 && i < sizeof(parts) / sizeof(parts[0]); i++)
+		rc = cover_part(proc_fd, parts[i], err);
+	return rc;
 }
 
 /* Without a pid namespace of our own the host's /proc is as good, and the only one that

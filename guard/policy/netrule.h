@@ -13,8 +13,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define GUARD_NET_NAME_MAX 253
-#define GUARD_NET_RULE_PORTS	   32
+#define GUARD_NET_NAME_MAX   253
+#define GUARD_NET_RULE_PORTS 32
 
 enum guard_net_kind {
 	GUARD_NET_ANY,

@@ -24,8 +24,8 @@
 static bool is_missed(const struct fence_marker *marker, int64_t last_seq,
 		      enum fence_marker_status last_status)
 {
-	bool signalled = marker->result.reap == FENCE_REAP_TERM ||
-			 marker->result.reap == FENCE_REAP_KILL;
+	bool signalled =
+		marker->result.reap == FENCE_REAP_TERM || marker->result.reap == FENCE_REAP_KILL;
 	bool two_steps = last_status == FENCE_MARKER_ACTIVE &&
 			 marker->status == FENCE_MARKER_TERMINATED && !signalled;
 

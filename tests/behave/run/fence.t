@@ -35,7 +35,7 @@ exits "after a cancel it does not" 77 within touch "$T/ran"
 rm -f "$m"
 exits "nor without a marker" 77 within touch "$T/ran"
 ok "in none of these cases did it run" test ! -e "$T/ran"
-is "nothing is left beside the marker" "$(ls -A "$T" | grep '^\.m')" ""
+is "nothing is left beside the marker" "$(find "$T" -maxdepth 1 -name '.m*')" ""
 
 # Afterwards.
 for how in cancelled removed swapped; do

@@ -11,8 +11,8 @@
 #include <cmocka.h>
 
 #include "fence/reap.h"
-#include "fence/sys.h"
 #include "fence/spawn.h"
+#include "fence/sys.h"
 #include "fence/tree.h"
 
 static void a_name_may_contain_anything(void **state)
