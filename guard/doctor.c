@@ -142,15 +142,24 @@ static void say_profiles(struct fence_text *text, const struct report *report)
 	fence_text_add(text, "\n");
 }
 
+static const char *verdict_words(const struct report *report, int status)
+{
+	if (status == 0)
+		return "everything";
+	if (status == EXIT_DEGRADED)
+		return "profile gate starts, with less";
+	for (size_t i = 0; i < report->count; i++)
+		if (strcmp(report->profiles[i], "landlock") == 0 && report->outlooks[i].starts)
+			return "profile gate is refused, profile landlock starts";
+	return "profile gate is refused";
+}
+
 static void say(struct fence_text *text, const struct report *report)
 {
 	int status = status_of(report);
 
-	fence_text_add(text, "%s, as %s: %s\n\n", "What this host lets fence-guard do",
-		       report->privileged ? "root" : "a plain user",
-		       status == 0		 ? "everything"
-		       : status == EXIT_DEGRADED ? "profile gate starts, with less"
-						 : "profile gate is refused");
+	fence_text_add(text, "What this host lets fence-guard do, as %s: %s\n\n",
+		       report->privileged ? "root" : "a plain user", verdict_words(report, status));
 	for (int i = 0; i < GUARD_TRIAL_COUNT; i++)
 		say_finding(text, (enum guard_trial)i, &report->findings[i]);
 	say_profiles(text, report);

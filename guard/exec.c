@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "guard/confine/launch.h"
+#include "guard/confine/narrow.h"
 #include "guard/confine/record.h"
 #include "guard/policy/load.h"
 #include "guard/policy/policy.h"
@@ -359,7 +360,9 @@ static int run(struct conf *conf, char *const *argv, struct fence_err *err)
 		fence_fail(err, rc, "make the environment");
 		return refuse(conf, err);
 	}
-	rc = guard_launch(&conf->policy, argv, environment.list, err);
+	rc = conf->policy.profile->narrow
+		     ? guard_narrow_exec(&conf->policy, argv, environment.list, err)
+		     : guard_launch(&conf->policy, argv, environment.list, err);
 	guard_environ_free(&environment);
 	return rc;
 }

@@ -181,7 +181,9 @@ static void judge_op(const struct guard_policy *policy, const struct guard_op *o
 	};
 	const struct guard_rule *rule;
 
-	answer->enforced_by = "mount";
+	answer->enforced_by = policy->profile->narrow ? "landlock" : "mount";
+	if (policy->profile->narrow && op != NULL && op->kind != GUARD_OP_RW)
+		op = NULL;
 	if (op == NULL) {
 		answer->verdict = "read-only";
 		set_rule(answer, "the root file system", "");

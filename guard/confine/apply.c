@@ -28,6 +28,8 @@ uint64_t guard_confine_namespaces(const struct guard_confine *confine)
 {
 	uint64_t flags = CLONE_NEWPID | CLONE_NEWNS;
 
+	if (confine->policy->profile->narrow)
+		return 0;
 	if (!confine->real_root)
 		flags |= CLONE_NEWUSER;
 	if (confine->policy->net == GUARD_NET_NONE)

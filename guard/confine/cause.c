@@ -256,7 +256,7 @@ static const struct {
 	  "apparmor=unconfined" },
 	{ "old-kernel", is_old_kernel,
 	  "it takes a newer kernel: Linux 5.12 for the mounts (mount_setattr), 5.9 for a seccomp "
-	  "notifier, 5.19 for Landlock" },
+	  "notifier, 5.19 for Landlock, 6.12 for profile landlock" },
 	{ "unknown", is_unknown, "" },
 };
 

@@ -6,14 +6,17 @@
 #include <linux/landlock.h>
 #include <sys/stat.h>
 
+#include "fence/own.h"
 #include "fence/sys.h"
 #include "guard/confine/steps.h"
 
 /* Not in the headers of Linux 6.1. */
 #define ACCESS_TRUNCATE		   (UINT64_C(1) << 14) /* ABI 3, 6.2 */
+#define ACCESS_IOCTL_DEV	   (UINT64_C(1) << 15) /* ABI 5, 6.10 */
 #define SCOPE_ABSTRACT_UNIX_SOCKET UINT64_C(1)	       /* ABI 6, 6.12 */
 #define NET_BIND_TCP		   (UINT64_C(1) << 0)  /* ABI 4, 6.7 */
 #define NET_CONNECT_TCP		   (UINT64_C(1) << 1)
+#define SCOPE_SIGNAL		   UINT64_C(2)
 
 struct ruleset_attr {
 	uint64_t handled_access_fs;
@@ -114,6 +117,76 @@ static int create_lesser(struct ruleset_attr *attr, int *ret_abi)
 	if (abi < 6)
 		attr->scoped = 0;
 	return abi < 2 ? abi : fence_landlock_create(attr, size_bytes, 0);
+}
+
+/* --- alone ------------------------------------------------------------------------- */
+
+/* What everybody writes to without a thought, and no more of /dev. */
+static int allow_devices(int ruleset_fd, struct fence_err *err)
+{
+	static const char *const devices[] = { "/dev/null",   "/dev/zero",   "/dev/full",
+					       "/dev/tty",    "/dev/ptmx",   "/dev/pts",
+					       "/dev/random", "/dev/urandom" };
+
+	for (size_t i = 0; i < sizeof(devices) / sizeof(devices[0]); i++) {
+		owned_fd fd = openat(AT_FDCWD, devices[i], O_PATH | O_CLOEXEC);
+		int rc = fd == -1 ? -errno
+				  : fence_landlock_allow(ruleset_fd, fd,
+							 LANDLOCK_ACCESS_FS_WRITE_FILE |
+								 ACCESS_IOCTL_DEV);
+
+		if (rc < 0 && rc != -ENOENT)
+			return fence_fail(err, rc, "allow writing to %s", devices[i]);
+	}
+	return 0;
+}
+
+/* Of the operations only what is writable counts; it is where it was. */
+static int allow_writable(const struct guard_plan *plan, int ruleset_fd, uint64_t access,
+			  struct fence_err *err)
+{
+	int rc = 0;
+
+	for (size_t i = 0; rc == 0 && i < plan->count; i++) {
+		const struct guard_op *op = &plan->ops[i];
+
+		if (op->kind != GUARD_OP_RW || op->skip)
+			continue;
+		rc = fence_landlock_allow(ruleset_fd, op->object_fd,
+					  S_ISDIR(op->st.st_mode)
+						  ? access
+						  : access & (FILE_ONLY | ACCESS_IOCTL_DEV));
+		if (rc < 0)
+			return fence_fail(err, rc, "allow writing to %s", op->path);
+	}
+	return rc;
+}
+
+int guard_landlock_alone(struct guard_plan *plan, struct fence_err *err)
+{
+	struct ruleset_attr attr = {
+		.handled_access_fs = WRITING | NEVER | ACCESS_TRUNCATE | ACCESS_IOCTL_DEV,
+		.scoped = SCOPE_ABSTRACT_UNIX_SOCKET | SCOPE_SIGNAL,
+	};
+	owned_fd ruleset_fd = fence_landlock_create(&attr, sizeof(attr), 0);
+	int rc = ruleset_fd;
+
+	/* E2BIG, EINVAL: a version that does not know all of it. */
+	if (rc == -E2BIG || rc == -EINVAL)
+		rc = -ENOSYS;
+	if (rc < 0)
+		return fence_fail(err, rc, "make a Landlock ruleset of version 6");
+	rc = allow_devices(ruleset_fd, err);
+	if (rc == 0)
+		rc = allow_writable(plan, ruleset_fd, attr.handled_access_fs & ~(uint64_t)NEVER,
+				    err);
+	if (rc < 0)
+		return rc;
+	rc = fence_landlock_restrict(ruleset_fd);
+	if (rc < 0)
+		return fence_fail(err, rc, "enter the Landlock ruleset");
+	plan->landlock = GUARD_LAYER_ENFORCED;
+	return 0;
 }
 
 /* --- ports ------------------------------------------------------------------------ */

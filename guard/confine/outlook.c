@@ -68,6 +68,31 @@ static void weaken(const struct guard_finding findings[GUARD_TRIAL_COUNT], bool 
 		take(ret, GUARD_TRIAL_LANDLOCK, GUARD_LAYER_LANDLOCK, landlock);
 }
 
+/* Landlock is all that profile landlock has, with the filter. */
+static void foresee_narrow(const struct guard_finding findings[GUARD_TRIAL_COUNT],
+			   struct guard_outlook *ret)
+{
+	ret->layers[GUARD_LAYER_NAMESPACES] = ret->layers[GUARD_LAYER_MOUNTS] = GUARD_LAYER_OFF;
+	if (landlock_layer(&findings[GUARD_TRIAL_LANDLOCK]) != GUARD_LAYER_ENFORCED)
+		take(ret, GUARD_TRIAL_LANDLOCK, GUARD_LAYER_LANDLOCK, GUARD_LAYER_OFF);
+	if (findings[GUARD_TRIAL_FILTER].rc != 0)
+		take(ret, GUARD_TRIAL_FILTER, GUARD_LAYER_SECCOMP, GUARD_LAYER_OFF);
+	ret->starts = !ret->lacks[GUARD_TRIAL_LANDLOCK] && !ret->lacks[GUARD_TRIAL_FILTER];
+}
+
+static void foresee_whole(const struct guard_finding findings[GUARD_TRIAL_COUNT], bool confine,
+			  bool privileged, struct guard_outlook *ret)
+{
+	for (size_t i = 0; i < sizeof(needs) / sizeof(needs[0]); i++) {
+		if ((!confine && !needs[i].always) || (privileged && needs[i].user_only) ||
+		    findings[needs[i].trial].rc == 0)
+			continue;
+		take(ret, needs[i].trial, needs[i].layer, GUARD_LAYER_OFF);
+		ret->starts = false;
+	}
+	weaken(findings, confine, ret);
+}
+
 void guard_outlook(const struct guard_finding findings[GUARD_TRIAL_COUNT],
 		   const struct guard_profile *profile, bool privileged, struct guard_outlook *ret)
 {
@@ -78,14 +103,10 @@ void guard_outlook(const struct guard_finding findings[GUARD_TRIAL_COUNT],
 	for (int i = 0; i < GUARD_LAYER_COUNT; i++)
 		ret->layers[i] = confine || i == GUARD_LAYER_NAMESPACES ? GUARD_LAYER_ENFORCED
 									: GUARD_LAYER_OFF;
-	for (size_t i = 0; i < sizeof(needs) / sizeof(needs[0]); i++) {
-		if ((!confine && !needs[i].always) || (privileged && needs[i].user_only) ||
-		    findings[needs[i].trial].rc == 0)
-			continue;
-		take(ret, needs[i].trial, needs[i].layer, GUARD_LAYER_OFF);
-		ret->starts = false;
-	}
-	weaken(findings, confine, ret);
+	if (profile->narrow)
+		foresee_narrow(findings, ret);
+	else
+		foresee_whole(findings, confine, privileged, ret);
 	/* Nothing is enforced on what is not started. */
 	for (int i = 0; i < GUARD_LAYER_COUNT && !ret->starts; i++)
 		ret->layers[i] = GUARD_LAYER_OFF;

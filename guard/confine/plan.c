@@ -525,7 +525,8 @@ int guard_plan_build(struct guard_plan *plan, const struct guard_policy *policy,
 		return rc;
 	rc = add_rules(plan, err);
 	plan->current = rc < 0 ? plan->current : NULL;
-	if (rc == 0)
+	/* They take away, which Landlock cannot. */
+	if (rc == 0 && !policy->profile->narrow)
 		rc = guard_plan_add_defaults(plan, err);
 	return rc < 0 ? rc : guard_plan_settle(plan, err);
 }

@@ -61,10 +61,14 @@ static void put_layers(struct fence_jsonw *w, const struct guard_confine *confin
 		       const struct guard_exec_record *record)
 {
 	const char *confined = confine->policy->profile->confine ? "enforced" : "off";
+	bool narrow = confine->policy->profile->narrow;
 
 	fence_jsonw_open(w, "layers", '{');
-	fence_jsonw_string(w, "namespaces", "enforced");
-	fence_jsonw_string(w, "mounts", record->proc_masked ? "degraded" : confined);
+	fence_jsonw_string(w, "namespaces", narrow ? "off" : "enforced");
+	fence_jsonw_string(w, "mounts",
+			   narrow		 ? "off"
+			   : record->proc_masked ? "degraded"
+						 : confined);
 	fence_jsonw_string(w, "capabilities", confined);
 	fence_jsonw_string(w, "seccomp", confined);
 	fence_jsonw_string(w, "landlock", layer_word(record->landlock));
@@ -236,7 +240,10 @@ int guard_record_exec(int fd, const struct guard_confine *confine,
 	fence_jsonw_string(&w, "network", guard_net_word(policy->net));
 	put_ports(&w, policy);
 	put_limits(&w, confine);
-	fence_jsonw_string(&w, "proc", record->proc_masked ? "masked" : "fresh");
+	fence_jsonw_string(&w, "proc",
+			   policy->profile->narrow ? "host"
+			   : record->proc_masked   ? "masked"
+						   : "fresh");
 	put_list(&w, "absentDenied", &record->absent_denied);
 	put_list(&w, "placeholders", &record->placeholders);
 	return end(&w, fd);

@@ -30,6 +30,11 @@ int guard_drop_caps(uint64_t keep, struct fence_err *err);
 int guard_landlock(const struct guard_policy *policy, struct guard_plan *plan,
 		   struct fence_err *err);
 
+/* Profile landlock's: nothing is written, renamed or made but in the plan's writable
+ * folders, and no abstract socket and no process of others is reached; all of it (version
+ * 6) or an error. What may be written is reached by the plan's object_fd. */
+int guard_landlock_alone(struct guard_plan *plan, struct fence_err *err);
+
 /* no_new_privs, for good: nothing that is executed gains anything. */
 int guard_no_new_privs(struct fence_err *err);
 

@@ -237,10 +237,47 @@ static int check_ports(const struct guard_policy *policy, struct fence_err *err)
 	return -EINVAL;
 }
 
+static const char *limit_asked_for(const struct guard_policy *policy)
+{
+	for (int i = 0; i < GUARD_LIMIT_COUNT; i++)
+		if (policy->limits[i] != GUARD_UNLIMITED)
+			return guard_limit_word((enum guard_limit)i);
+	return policy->rlimit_count > 0 ? "limit" : NULL;
+}
+
+/* A Landlock rule gives, and takes nothing away again below that. */
+static int check_narrow(const struct guard_policy *policy, struct fence_err *err)
+{
+	const struct guard_rule *rule = NULL;
+	const char *option = limit_asked_for(policy);
+
+	for (size_t i = 0; rule == NULL && i < policy->rule_count; i++)
+		if (policy->rules[i].access != GUARD_RW)
+			rule = &policy->rules[i];
+	if (rule != NULL)
+		option = guard_access_word(rule->access);
+	else if (policy->net == GUARD_NET_PORTS)
+		option = "net ports";
+	else if (policy->allow_userns)
+		option = "allow-userns";
+	else if (policy->explain_fd >= 0)
+		option = "explain";
+	if (option == NULL)
+		return 0;
+	fence_fail_why(err, -EINVAL, "profile landlock does without what that takes", "--%s",
+		       option);
+	(void)fence_hint(err, "use --profile gate");
+	if (rule != NULL)
+		guard_policy_place(policy, rule->path, err);
+	return -EINVAL;
+}
+
 int guard_policy_check(const struct guard_policy *policy, struct fence_err *err)
 {
 	int rc = policy->profile->confine ? 0 : check_unconfined(policy, err);
 
+	if (rc == 0 && policy->profile->narrow)
+		rc = check_narrow(policy, err);
 	if (rc < 0)
 		return rc;
 	if (policy->net == GUARD_NET_RULES)

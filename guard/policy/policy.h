@@ -121,6 +121,7 @@ struct guard_advice {
 struct guard_profile {
 	const char *name;
 	bool confine;	    /* mounts, capabilities, no_new_privs, seccomp */
+	bool narrow;	    /* neither namespaces nor mounts: Landlock and seccomp alone */
 	bool read_only_cwd; /* and TMPDIR=/tmp, the one place to write */
 	enum guard_net net;
 	bool allow_userns;

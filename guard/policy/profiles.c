@@ -18,6 +18,7 @@ static const struct guard_profile profiles[] = {
 	  .allow_userns = true,
 	  .keep_caps = CHROMIUM_CAPS },
 	{ .name = "evaluator", .confine = true, .read_only_cwd = true, .net = GUARD_NET_NONE },
+	{ .name = "landlock", .confine = true, .narrow = true, .net = GUARD_NET_NONE },
 	{ .name = "none", .net = GUARD_NET_HOST },
 };
 

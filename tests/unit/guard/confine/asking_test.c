@@ -79,7 +79,7 @@ static void what_is_refused_or_watched_is_asked_about_and_nothing_else(void **st
 static void nobody_else_may_listen(void **state)
 {
 	static struct sock_filter lines[GUARD_ASKING_MAX];
-	struct sock_fprog enforcing = guard_filter(false);
+	struct sock_fprog enforcing = guard_filter(&usual);
 	struct sock_fprog asking = { .filter = lines };
 	struct seccomp_data data = call(SYS_seccomp, SECCOMP_SET_MODE_FILTER);
 

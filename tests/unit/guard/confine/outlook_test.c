@@ -123,6 +123,21 @@ static void what_no_profile_needs_changes_nothing(void **state)
 	assert_true(look(&host, "gate", false).whole);
 }
 
+static void profile_landlock_needs_no_namespace_and_all_of_landlock(void **state)
+{
+	struct host host = whole_host();
+
+	(void)state;
+	host.findings[GUARD_TRIAL_USERNS].rc = -EPERM;
+	host.findings[GUARD_TRIAL_MOUNTS].rc = -EPERM;
+	host.findings[GUARD_TRIAL_PROC].rc = -EPERM;
+	assert_true(look(&host, "landlock", false).whole);
+	assert_int_equal(look(&host, "landlock", false).layers[GUARD_LAYER_MOUNTS],
+			 GUARD_LAYER_OFF);
+	host.findings[GUARD_TRIAL_LANDLOCK].number = 5;
+	assert_false(look(&host, "landlock", false).starts);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -132,6 +147,7 @@ int main(void)
 		cmocka_unit_test(landlock_counts_by_its_version),
 		cmocka_unit_test(a_hidden_proc_is_less_for_gate_and_a_refusal_for_none),
 		cmocka_unit_test(what_no_profile_needs_changes_nothing),
+		cmocka_unit_test(profile_landlock_needs_no_namespace_and_all_of_landlock),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
