@@ -52,6 +52,15 @@ is "a list that lacks a word is seen" "$(lists marker-lost schemas/fence-run-res
 	wc -l | tr -d ' ') $(lists exited "$T/short.json" schemas/fence-run-result-v1.json |
 	wc -l | tr -d ' ')" "1 2"
 
+# What keeps a host from confining: the rows of one table.
+host_causes=$(sed -n '/^} rows\[\]/,/^};/s/^\t{ "\([a-z-]*\)", is_.*/\1/p' guard/confine/cause.c | sort -u)
+like "hosts have causes" "$host_causes" "*max-namespaces*"
+# shellcheck disable=SC2086
+{
+	is "every cause of a host's is explained" "$(unexplained man/fence-guard.1 $host_causes)" ""
+	is "and is in every schema" "$(lists masked-proc)" "$(sorted $host_causes)"
+}
+
 table fence/spawn.c fence_spawn_step_name | sort >"$T/steps"
 is "the steps of a start that failed" "$(jq -r '.properties.failure.properties.step.enum[]' \
 	schemas/fence-run-result-v1.json | sort | diff "$T/steps" -)" ""
