@@ -103,10 +103,7 @@ static const char *const guard_judged_calls[] = {
 
 /* The same, with --net ports: alone. */
 static const char *const guard_judged_port_calls[] = {
-	"listen",
-	"sendto",
-	"sendmsg",
-	"sendmmsg",
+	"listen", "sendto", "sendmsg", "sendmmsg", "setsockopt",
 };
 
 #endif

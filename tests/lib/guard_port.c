@@ -12,6 +12,7 @@
  *   guard_port defer PORT OTHER      the same, and then sends to OTHER; prints where to
  *   guard_port sendto|sendmsg|sendmmsg PORT [FLAGS]   with MSG_FASTOPEN, or FLAGS
  *   guard_port socket FAMILY TYPE PROTOCOL
+ *   guard_port layer NAME            gives a socket an upper layer (TCP_ULP)
  *   guard_port bind4|bind6|unspec PORT   binds and listens
  *   guard_port unbound               listens without having bound
  *   guard_port unix                  a UNIX socket listens */
@@ -153,6 +154,15 @@ static int try_socket(char **args)
 	return answer(socket(number(args[1]), number(args[2]), number(args[3])));
 }
 
+static int try_layer(char **args)
+{
+	int fd = socket(AF_INET, SOCK_STREAM, 0);
+
+	return answer(
+		fd < 0 ? fd
+		       : setsockopt(fd, IPPROTO_TCP, TCP_ULP, args[1], (socklen_t)strlen(args[1])));
+}
+
 static int try_bind(char **args)
 {
 	union address at;
@@ -252,7 +262,7 @@ static const struct {
 	{ "sendto", 1, try_send },   { "sendmsg", 1, try_send },    { "sendmmsg", 1, try_send },
 	{ "socket", 3, try_socket }, { "bind4", 1, try_bind },	    { "bind6", 1, try_bind },
 	{ "unspec", 1, try_bind },   { "unbound", 0, try_unbound }, { "unix", 0, try_unix },
-	{ "accept", 1, try_accept },
+	{ "accept", 1, try_accept }, { "layer", 1, try_layer },
 };
 
 int main(int argc, char **argv)

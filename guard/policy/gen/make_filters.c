@@ -49,6 +49,7 @@
 #define PROTO_MPTCP 262
 #define TYPE_DCCP   6
 #define TYPE_PACKET 10
+#define OPTION_ULP  31 /* TCP_ULP */
 #define TYPE_MASK   0xf
 
 #define ALLOW	      SECCOMP_RET_ALLOW
@@ -266,6 +267,22 @@ static void judge_listen(struct program *p, const struct variant *variant)
 	answer(p, variant->listen ? ALLOW : REFUSE(EACCES));
 }
 
+/* An upper layer may make another socket of this one: of TCP_ULP's, SMC did, and Landlock
+ * then sees no TCP. Its name is behind a pointer; the answer is that of a kernel that has
+ * no such layer. */
+static void judge_setsockopt(struct program *p, const struct variant *variant)
+{
+	size_t begin;
+
+	(void)variant;
+	load_arg(p, 1);
+	begin = begin_if_equal(p, IPPROTO_TCP);
+	load_arg(p, 2);
+	answer_if_equal(p, OPTION_ULP, REFUSE(ENOENT));
+	end_if(p, begin);
+	answer(p, ALLOW);
+}
+
 struct judged {
 	const char *name;
 	void (*judge)(struct program *p, const struct variant *variant);
@@ -279,10 +296,9 @@ static const struct judged judged[] = {
 
 /* With --net ports: alone. */
 static const struct judged judged_ports[] = {
-	{ "listen", judge_listen },
-	{ "sendto", judge_sendto },
-	{ "sendmsg", judge_sendmsg },
-	{ "sendmmsg", judge_sendto },
+	{ "listen", judge_listen },	    { "sendto", judge_sendto },
+	{ "sendmsg", judge_sendmsg },	    { "sendmmsg", judge_sendto },
+	{ "setsockopt", judge_setsockopt },
 };
 
 static int number_of(const char *name)

@@ -36,6 +36,10 @@ for call in sendto sendmsg sendmmsg; do
 	says "without the flag it is the usual call" EPIPE --net ports:"$open" -- guard_port $call "$shut" 0
 done
 
+# What outside may be ENOTCONN, for TLS comes when there is a connection.
+for layer in smc tls mptcp none; do
+	says "a socket gets no upper layer $layer" ENOENT --net ports:"$open" -- guard_port layer $layer
+done
 guard --explain-fd 5 --net ports:"$open" -- guard_port v4 "$shut" >"$T/out" 5>"$T/told"
 is "--explain changes no answer" "$(cat "$T/out")" EACCES
 like "and names the port and what refused it" "$(cat "$T/told")" "*connect 127.0.0.1:$shut*EACCES*landlock*network ports*"

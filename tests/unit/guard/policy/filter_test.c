@@ -280,6 +280,17 @@ static void beside_ports_no_send_call_connects(void **state)
 	assert_int_equal(ask(SYS_sendmsg, 3, 0, fast), SECCOMP_RET_ALLOW);
 }
 
+static void beside_ports_a_socket_stays_what_it_is(void **state)
+{
+	static const uint64_t high = UINT64_C(1) << 32;
+
+	(void)state;
+	assert_int_equal(ask_ports(SYS_setsockopt, 3, high | 6, high | 31, 0), REFUSED(ENOENT));
+	assert_int_equal(ask_ports(SYS_setsockopt, 3, 6, 1, 0), SECCOMP_RET_ALLOW);
+	assert_int_equal(ask_ports(SYS_setsockopt, 3, 1, 31, 0), SECCOMP_RET_ALLOW);
+	assert_int_equal(ask(SYS_setsockopt, 3, 6, 31), SECCOMP_RET_ALLOW);
+}
+
 static void without_ports_of_its_own_nothing_listens(void **state)
 {
 	struct seccomp_data data = { .nr = SYS_listen, .arch = NATIVE };
@@ -323,6 +334,7 @@ int main(void)
 		cmocka_unit_test(no_snapshot_is_made_that_would_show_what_is_masked),
 		cmocka_unit_test(beside_ports_there_is_tcp_alone),
 		cmocka_unit_test(beside_ports_no_send_call_connects),
+		cmocka_unit_test(beside_ports_a_socket_stays_what_it_is),
 		cmocka_unit_test(without_ports_of_its_own_nothing_listens),
 		cmocka_unit_test(only_unix_sockets_come_in_pairs),
 		cmocka_unit_test(odd_personalities_are_refused),
