@@ -24,6 +24,7 @@
 #define LOCK_TRIES   8
 #define LOCK_MS	     2000
 #define LOCK_LOOK_MS 5
+#define LEAVE_MS     1000
 
 static const struct {
 	const char *name;
@@ -429,11 +430,20 @@ static int make_alone(struct fence_cgroup_bound *bound, const struct fence_cgrou
 	return rc < 0 ? rc : write_bounds(bound, bounds, err);
 }
 
+/* Who was reaped has left the group, but kernels differ in whether that is so at once. */
+static void remove_group(const char *path)
+{
+	int64_t stop_at_ms = fence_now_ms() + LEAVE_MS;
+
+	while (fence_cgroup_remove(path) == -EBUSY && fence_now_ms() < stop_at_ms)
+		(void)poll(NULL, 0, LOCK_LOOK_MS);
+}
+
 static void end_alone(struct fence_cgroup_bound *bound)
 {
 	fence_close_fd(&bound->procs_fd);
 	if (bound->path[0] != '\0')
-		(void)fence_cgroup_remove(bound->path);
+		remove_group(bound->path);
 	bound->path[0] = '\0';
 	fence_close_fd(&bound->dir_fd);
 	switch_off(bound);

@@ -163,17 +163,38 @@ int guard_limits_enter(const struct guard_limits *limits, struct fence_err *err)
 
 /* --- of each process ------------------------------------------------------------------ */
 
+static uint64_t lesser(uint64_t a, uint64_t b)
+{
+	return a < b ? a : b;
+}
+
+/* A hard limit of our own that is less, or one of --limit, holds as well. */
+static size_t add_pids(uint64_t pids, struct fence_spawn_limit *list, size_t count)
+{
+	uint64_t soft = UINT64_MAX, hard = UINT64_MAX;
+	size_t at = 0;
+
+	while (at < count && list[at].resource != RLIMIT_NPROC)
+		at++;
+	if (at == count) {
+		(void)fence_get_limit(RLIMIT_NPROC, &soft, &hard); /* else the birth fails */
+		list[count++] = (struct fence_spawn_limit){ RLIMIT_NPROC, hard, hard };
+	}
+	list[at].soft = lesser(list[at].soft, pids);
+	list[at].hard = lesser(list[at].hard, pids);
+	return count;
+}
+
 size_t guard_limits_of_each(const struct guard_limits *limits,
 			    struct fence_spawn_limit ret[GUARD_LIMITS_OF_EACH])
 {
 	const struct guard_policy *policy = limits->policy;
-	uint64_t pids = with_init(policy->limits[GUARD_LIMIT_PIDS]);
 	size_t count = policy->rlimit_count;
 
 	memcpy(ret, policy->rlimits, count * sizeof(*ret));
-	if (limits->pids_by_rlimit)
-		ret[count++] = (struct fence_spawn_limit){ RLIMIT_NPROC, pids, pids };
-	return count;
+	if (!limits->pids_by_rlimit)
+		return count;
+	return add_pids(with_init(policy->limits[GUARD_LIMIT_PIDS]), ret, count);
 }
 
 int guard_limits_explain(const struct guard_policy *policy, int rc, struct fence_err *err)

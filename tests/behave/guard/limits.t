@@ -91,6 +91,10 @@ if [ "$status" = 0 ]; then
 	is "a swarm of processes ends at the limit, which counts the command" "$(cat "$T/out")" \
 		"Resource temporarily unavailable 19"
 	is "control: without it the swarm is larger" "$(guard -- python3 swarm 60)" 60
+	ok "more than our own hard limit is less than that" \
+		prlimit --nproc=4000 fence-guard exec --ro "$FENCE_BUILD" --pids 5000 -- true
+	says "--limit nproc can only take from it" "Resource temporarily unavailable 9" \
+		--pids 10 --limit nproc=2000 -- python3 swarm 300
 	says "threads count" 19 --pids 20 -- python3 threads
 	says "one process may run" ok --pids 1 -- echo ok
 	says "and start no other" "Resource temporarily unavailable 0" --pids 1 -- python3 swarm 1
