@@ -232,15 +232,29 @@ static int path_of(const struct fence_marker_writer *writer, char ret[PATH_MAX],
 	return 0;
 }
 
+/* The marker was read by its path, and is written in the folder that we hold: somebody may
+ * have put another folder there meanwhile. */
+static int check_entry(const struct fence_marker_writer *writer, const struct fence_marker *marker,
+		       struct stat *ret, struct fence_err *err)
+{
+	int rc = fstatat(writer->dir_fd, writer->path.name, ret, AT_SYMLINK_NOFOLLOW) < 0 ? -errno
+											  : 0;
+
+	if (rc < 0 && rc != -ENOENT)
+		return fence_fail(err, rc, "look at %s/%s", writer->path.dir, writer->path.name);
+	if (rc < 0 || ret->st_dev != marker->place.marker_dev ||
+	    ret->st_ino != marker->place.marker_ino)
+		return fence_fail_why(err, -ESTALE, "another file or folder was put there", "%s/%s",
+				      writer->path.dir, writer->path.name);
+	return 0;
+}
+
 /* A second name would keep the old state, as authentic as before once it is the only
  * one of that file. */
-static int check_names(const struct fence_marker_writer *writer, struct stat *ret,
+static int check_names(const struct fence_marker_writer *writer, const struct stat *marker,
 		       struct fence_err *err)
 {
-	if (fstatat(writer->dir_fd, writer->path.name, ret, AT_SYMLINK_NOFOLLOW) < 0)
-		return fence_fail(err, -errno, "look at %s/%s", writer->path.dir,
-				  writer->path.name);
-	if (ret->st_nlink <= 1)
+	if (marker->st_nlink <= 1)
 		return 0;
 	(void)fence_fail_why(err, -EMLINK, "it has a second name, which would keep the old state",
 			     "%s/%s", writer->path.dir, writer->path.name);
@@ -271,6 +285,8 @@ static int read_approved(const struct fence_marker_writer *writer,
 		rc = fence_fail_why(err, -EPERM, "that cannot follow", "%s: from %s to %s",
 				    writer->path.name, fence_marker_status_word(ret->status),
 				    fence_marker_status_word(change->status));
+	if (rc == 0)
+		rc = check_entry(writer, ret, ret_stat, err);
 	return rc == 0 ? check_names(writer, ret_stat, err) : rc;
 }
 
@@ -496,6 +512,7 @@ static int read_ended(const struct fence_marker_writer *writer,
 {
 	char path[PATH_MAX];
 	struct fence_err why = { 0 };
+	struct stat entry;
 	int rc = path_of(writer, path, err);
 
 	if (rc < 0)
@@ -514,7 +531,7 @@ static int read_ended(const struct fence_marker_writer *writer,
 	if (ret->seq == FENCE_JSON_INT_MAX)
 		return fence_fail_why(err, -EOVERFLOW, "its seq cannot grow", "%s",
 				      writer->path.name);
-	return 0;
+	return check_entry(writer, ret, &entry, err);
 }
 
 static int publish_over(struct draft *draft, const struct fence_marker_birth *birth,

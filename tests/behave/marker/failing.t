@@ -140,6 +140,26 @@ wait "$writer"
 is "the writer does not replace that" $? 77
 unchanged "the other's state stays"
 
+# Another folder is at the path than the one that was opened.
+mkdir "$T/path"
+n=$T/path/n
+fence-marker create "$n" --attempt a --pid $$ >"$T/out"
+approved=$(fence-marker read "$n" --json | jq -c .approved)
+mv "$T/path" "$T/right"
+mkdir "$T/path"
+: >"$n"
+strace -o /dev/null -e trace=fcntl -e inject=fcntl:delay_enter=300ms \
+	fence-marker replace "$n" --attempt a --approved "$approved" --status terminating \
+	>"$T/out" 2>"$T/err" &
+writer=$!
+until [ -e "$n.lock" ]; do :; done
+mv "$T/path" "$T/wrong" && mv "$T/right" "$T/path"
+wait "$writer"
+is "a writer does not take another folder for the marker's" $? 77
+like "and says so" "$(cat "$T/err")" "fence-marker: $n: another file or folder was put there"
+is "what is in the other is as it was" "$(stat -c %s "$T/wrong/n")" 0
+like "and so is the marker" "$(fence-marker read "$n")" "*attempt a is active*"
+
 # A folder that cannot be written.
 if [ $ROOT = no ]; then
 	mkdir "$T/dir"
