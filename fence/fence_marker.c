@@ -1,6 +1,8 @@
 /* fence-marker: make, read and replace a marker, wait for its state, cancel its
  * attempt, repair what a dead supervisor left. The verbs are in fence/cli. */
 #include <errno.h>
+#include <linux/limits.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "fence/cli/marker_cli.h"
@@ -44,6 +46,8 @@ static int check_conf(const struct marker_verb *verb, const struct marker_conf *
 		(void)fence_fail_why(err, -EINVAL, "missing", "%s: %s", verb->cli.verb, missing);
 		return fence_hint(err, "see " MARKER_PROGRAM " %s --help", verb->cli.verb);
 	}
+	if (strlen(conf->path) >= PATH_MAX)
+		return fence_fail(err, -ENAMETOOLONG, "%s: PATH", verb->cli.verb);
 	if (conf->statuses != 0 && conf->over)
 		return fence_fail_why(err, -EINVAL, "only one of them", "--status and --over");
 	return 0;

@@ -139,4 +139,11 @@ exits "one path" 64 fence-marker read "$m" "$m"
 exits "an unknown option is refused" 64 fence-marker read "$m" --explian
 like "and the nearest named" "$(cat "$T/err")" "fence-marker: --explian: unknown option; did you mean --explain\\?"
 
+long=$(head -c 40000 /dev/zero | tr '\0' x)
+exits "a path that no file can have is a mistake" 64 fence-marker read "$long" --json
+is "and said in one line" "$(cat "$T/err")" "fence-marker: read: PATH: File name too long"
+long=$(printf '/\001%.0s' $(seq 2047))x
+exits "the longest one, of bytes that are written longer, is none of a marker" 2 \
+	fence-marker read "$long" --json
+ok "and in the record" jq -e '.path | length > 4000' "$T/out"
 done_testing
