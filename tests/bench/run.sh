@@ -33,20 +33,43 @@ told() { # LABEL: its median in ms and the largest number of survivors
 	printf '  %-26s %10s ms %8s left\n' "$1" "$ms" "$left"
 }
 
+# Bazel's own runners, where scripts/setup could get them.
+bazel() { # PROGRAM ARGUMENT...
+	echo "env LD_LIBRARY_PATH=build/peers build/peers/$*"
+}
+
 bench_endings() {
 	echo "1,000 descendants, half of them daemons, after a time-out (median of 10)"
 	up=$work/swarm
+	peers=
+	[ -x build/peers/process-wrapper ] && peers="process-wrapper linux-sandbox"
 	for round in 1 2 3 4 5 6 7 8 9 10; do
 		once fence-run 800 "$up" fence-run -q -t 800ms -- run_swarm daemons 1000 "$up"
 		once timeout 800 "$up" timeout .8 run_swarm daemons 1000 "$up"
 		once tini-g -s 800 "$up" tini -s -g -- run_swarm daemons 1000 "$up"
+		if [ -n "$peers" ]; then
+			# Whole seconds are all that they know.
+			# shellcheck disable=SC2046 # a tool and its options
+			once process-wrapper 1000 "$up" $(bazel process-wrapper -t 1 -k 1 --) run_swarm daemons 1000 "$up"
+			# shellcheck disable=SC2046
+			once linux-sandbox 1000 "$up" $(bazel linux-sandbox -w "$work" -T 1 -t 1 --) run_swarm daemons 1000 "$up"
+		fi
 		[ $((round % 2)) = 0 ] || continue
 		once deaf 900 "$up" fence-run -q -t 800ms --grace 100ms -- run_swarm deaf-daemons 1000 "$up"
 		once forking 500 "$up" fence-run -q -t 500ms --grace 0 -- run_swarm setsid-hoppers 20 "$up"
 	done
 	told timeout
 	told tini-g
+	for peer in $peers; do
+		told "$peer"
+		[ "$peer" != process-wrapper ] || bazel_ms=$ms
+	done
 	told fence-run
+	if [ -n "$peers" ]; then
+		at_most "fence-run, to process-wrapper" "$(awk "BEGIN { printf \"%.2f\", $ms / $bazel_ms }")" 0.5 times
+	else
+		echo "  process-wrapper and linux-sandbox: not here (scripts/setup bench says why)"
+	fi
 	at_most "fence-run, time" "$ms" 60 ms
 	at_most "fence-run, survivors" "$left" 0 processes
 	told deaf
