@@ -46,9 +46,8 @@ static void reap(struct init *init)
 	struct fence_exit how;
 	int rc;
 
-	while ((rc = fence_reap_look(&how)) == 1)
-		if (fence_reap_take(how.pid, &how, NULL) == 0)
-			(void)__atomic_add_fetch(init->reaped, 1, __ATOMIC_RELEASE);
+	while ((rc = fence_reap_next(&how, NULL)) == 1)
+		(void)__atomic_add_fetch(init->reaped, 1, __ATOMIC_RELEASE);
 	if (!init->command_gone)
 		return;
 	if (rc == -ECHILD)

@@ -148,11 +148,9 @@ void fence_monitor_reap_dead(struct fence_monitor *m)
 	struct fence_exit how;
 	struct rusage usage;
 	unsigned int reaped = 0;
-	int rc;
+	int rc = 0;
 
-	while ((rc = fence_reap_look(&how)) == 1 && reaped < REAP_AT_ONCE) {
-		if (fence_reap_take(how.pid, &how, &usage) < 0)
-			break;
+	while (reaped < REAP_AT_ONCE && (rc = fence_reap_next(&how, &usage)) == 1) {
 		reaped++;
 		fence_group_account(m->shared, &usage);
 		if (how.pid == m->contain.init)

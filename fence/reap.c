@@ -26,6 +26,16 @@ int fence_reap_look(struct fence_exit *ret)
 	return rc;
 }
 
+int fence_reap_next(struct fence_exit *ret, struct rusage *usage)
+{
+	siginfo_t info;
+	int rc = fence_waitid(P_ALL, 0, &info, WEXITED | WNOHANG, usage);
+
+	if (rc == 1)
+		read_exit(&info, ret);
+	return rc;
+}
+
 bool fence_reap_is_dead(pid_t pid)
 {
 	siginfo_t info;

@@ -26,6 +26,10 @@ int fence_reap_look(struct fence_exit *ret);
  * waited for itself. -EAGAIN when it is not dead. */
 int fence_reap_take(pid_t pid, struct fence_exit *ret, struct rusage *usage);
 
+/* Any dead child, in one call, for whoever has nothing to do in between: 1; 0: none is dead
+ * now; -ECHILD. */
+int fence_reap_next(struct fence_exit *ret, struct rusage *usage);
+
 /* Waits for it to die, then reaps. */
 int fence_reap_wait(pid_t pid, struct fence_exit *ret, struct rusage *usage);
 
