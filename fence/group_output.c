@@ -197,16 +197,6 @@ static void tee_bytes(struct fence_stream *stream, const uint8_t *bytes, size_t 
 
 /* --- reading ------------------------------------------------------------------- */
 
-static int set_watch(struct fence_loop *loop, struct fence_watch *watch, int fd, bool wanted,
-		     uint32_t events)
-{
-	if (wanted && watch->fd < 0)
-		return fence_loop_add(loop, watch, fd, events);
-	if (!wanted)
-		fence_loop_remove(loop, watch);
-	return 0;
-}
-
 /* -errno: the command's output cannot be waited for, and the command would be held
  * back for ever. */
 static int update_watches(struct fence_stream *stream)
@@ -218,11 +208,11 @@ static int update_watches(struct fence_stream *stream)
 
 	if (output->loop == NULL)
 		return 0;
-	rc = set_watch(output->loop, &stream->tee_watch, stream->tee_fd, wants_room, EPOLLOUT);
+	rc = fence_loop_set(output->loop, &stream->tee_watch, stream->tee_fd, wants_room, EPOLLOUT);
 	if (rc < 0)
 		give_up_tee(stream, -rc);
-	return set_watch(output->loop, &stream->pipe_watch, stream->pipe_fd,
-			 stream->pipe_fd >= 0 && stream->pending_bytes <= held_limit, EPOLLIN);
+	return fence_loop_set(output->loop, &stream->pipe_watch, stream->pipe_fd,
+			      stream->pipe_fd >= 0 && stream->pending_bytes <= held_limit, EPOLLIN);
 }
 
 /* A wide pipe costs two allocations in the kernel, and most commands never fill even a

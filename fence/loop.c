@@ -46,6 +46,16 @@ void fence_loop_remove(struct fence_loop *loop, struct fence_watch *watch)
 	watch->fd = -1;
 }
 
+int fence_loop_set(struct fence_loop *loop, struct fence_watch *watch, int fd, bool wanted,
+		   uint32_t epoll_events)
+{
+	if (wanted && watch->fd < 0)
+		return fence_loop_add(loop, watch, fd, epoll_events);
+	if (!wanted)
+		fence_loop_remove(loop, watch);
+	return 0;
+}
+
 void fence_loop_timer(struct fence_loop *loop, struct fence_timer *timer)
 {
 	timer->at_ms = FENCE_NEVER;

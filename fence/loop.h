@@ -9,6 +9,7 @@
 #define FENCE_LOOP_H
 
 #include <signal.h>
+#include <stdbool.h>
 #include <stdint.h>
 
 struct fence_watch {
@@ -38,6 +39,10 @@ int fence_loop_add(struct fence_loop *loop, struct fence_watch *watch, int fd,
 		   uint32_t epoll_events);
 /* Does not close the descriptor. Removing what is not there is fine. */
 void fence_loop_remove(struct fence_loop *loop, struct fence_watch *watch);
+
+/* In the loop while it is wanted: adds or removes it unless that is so already. */
+int fence_loop_set(struct fence_loop *loop, struct fence_watch *watch, int fd, bool wanted,
+		   uint32_t epoll_events);
 
 /* Enters a timer (once), then arm it by `at_ms` as often as wanted. A due timer
  * is set to FENCE_NEVER before its callback runs. */

@@ -128,16 +128,6 @@ static void make_raw(struct run_pty *pty)
 
 /* --- input ------------------------------------------------------------------------------- */
 
-static int set_watch(struct fence_loop *loop, struct fence_watch *watch, int fd, bool wanted,
-		     uint32_t events)
-{
-	if (wanted && watch->fd < 0)
-		return fence_loop_add(loop, watch, fd, events);
-	if (!wanted)
-		fence_loop_remove(loop, watch);
-	return 0;
-}
-
 static void look_after(struct run_pty *pty, int64_t wait_ms)
 {
 	int64_t at_ms = fence_now_ms() + wait_ms;
@@ -158,9 +148,9 @@ static int settle(struct run_pty *pty)
 	bool wants_input = !pty->input_over && !pty->away && !has_input(pty);
 	int rc;
 
-	rc = set_watch(loop, &pty->room_watch, pty->master, has_input(pty), EPOLLOUT);
+	rc = fence_loop_set(loop, &pty->room_watch, pty->master, has_input(pty), EPOLLOUT);
 	if (rc == 0 && !pty->input_is_file)
-		rc = set_watch(loop, &pty->input_watch, pty->input_fd, wants_input, EPOLLIN);
+		rc = fence_loop_set(loop, &pty->input_watch, pty->input_fd, wants_input, EPOLLIN);
 	if (rc == -EPERM) {
 		pty->input_is_file = true; /* and always ready */
 		rc = 0;
