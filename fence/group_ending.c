@@ -1,6 +1,7 @@
 /* The monitor ends its group: TERM to a scope, one grace, then KILL in rounds until
  * nothing is left to wait for. */
 #include <signal.h>
+#include <string.h>
 
 #include "fence/clock.h"
 #include "fence/group_monitor.h"
@@ -9,6 +10,7 @@
 #define ROUND_SMALL   64
 #define KILL_SOON_MS  2
 #define KILL_AGAIN_MS 20    /* nothing died: look at the whole tree again */
+#define INIT_STUCK_MS 500   /* on a busy machine it may have had no turn for a while */
 #define SURVIVE_MS    2000  /* nothing died for so long after KILL: nothing will */
 #define KILL_CAP_MS   10000 /* ... and in any case */
 
@@ -141,8 +143,9 @@ void fence_monitor_term_rest(struct fence_monitor *m)
 static void kill_round(struct fence_monitor *m, bool whole_tree)
 {
 	static const int kill_only[] = { SIGKILL };
+	bool init_is_stuck = whole_tree && fence_now_ms() - m->kill_progress_ms >= INIT_STUCK_MS;
 	const struct fence_spare spare = { .pids = &m->contain.init,
-					   .count = whole_tree ? 0 : 1,
+					   .count = init_is_stuck ? 0 : 1,
 					   .session = m->launcher_session };
 	int count;
 
@@ -150,10 +153,11 @@ static void kill_round(struct fence_monitor *m, bool whole_tree)
 		fence_contain_kill(&m->contain);
 	fence_monitor_signal_group(m, SIGKILL);
 	if (whole_tree)
-		(void)fence_monitor_signal_tree(m, kill_only, 1, NULL);
-	/* An init ends everybody in its namespace, and counts them; one that is slow or
-	 * stopped is ended itself, and all of them with it. */
-	m->shared->init_killed |= whole_tree && m->contain.init > 0;
+		(void)fence_monitor_signal_tree(m, kill_only, 1,
+						init_is_stuck ? NULL : fence_monitor_is_alive);
+	/* An init ends everybody in its namespace, and counts them; one that is stuck
+	 * is ended itself, and all of them with it. */
+	m->shared->init_killed |= init_is_stuck && m->contain.init > 0;
 	count = fence_tree_kill_children(&spare);
 	m->round_children = count > 0 ? (unsigned int)count : 0;
 	m->round_reaped = 0;
@@ -242,24 +246,34 @@ int fence_monitor_grace_due(void *arg)
 	return fence_monitor_advance(m);
 }
 
+unsigned int fence_monitor_list_living(struct fence_monitor *m, pid_t ret_pids[FENCE_GROUP_PIDS],
+				       char ret_names[FENCE_GROUP_PIDS][16])
+{
+	struct fence_proc_stat stat;
+	unsigned int count = 0;
+
+	if (fence_tree_list(&m->tree) < 0)
+		m->tree.count = 0;
+	for (size_t i = 0; i < m->tree.count; i++) {
+		if (fence_proc_stat(m->tree.nodes[i].pid, &stat) < 0 ||
+		    !fence_monitor_is_alive(&stat, m))
+			continue;
+		if (count < FENCE_GROUP_PIDS) {
+			ret_pids[count] = stat.pid;
+			if (ret_names != NULL)
+				memcpy(ret_names[count], stat.name, sizeof(stat.name));
+		}
+		count++;
+	}
+	return count;
+}
+
 static void record_survivors(struct fence_monitor *m)
 {
 	struct fence_group_result *result = m->result;
 
 	m->survived = true;
-	result->survivor_count = 0;
-	if (fence_tree_list(&m->tree) < 0)
-		m->tree.count = 0;
-	for (size_t i = 0; i < m->tree.count; i++) {
-		struct fence_proc_stat stat;
-
-		if (fence_proc_stat(m->tree.nodes[i].pid, &stat) < 0 ||
-		    !fence_monitor_is_alive(&stat, m))
-			continue;
-		if (result->survivor_count < FENCE_GROUP_PIDS)
-			result->survivor_pids[result->survivor_count] = stat.pid;
-		result->survivor_count++;
-	}
+	result->survivor_count = fence_monitor_list_living(m, result->survivor_pids, NULL);
 	/* ECHILD was not reached, so there is one, seen or not. */
 	if (result->survivor_count == 0)
 		result->survivor_count = 1;

@@ -2,7 +2,6 @@
  * things stand and moves on. Reaping comes before deciding: a process that has died by
  * itself was not ended by us. */
 #include <errno.h>
-#include <string.h>
 #include <sys/signalfd.h>
 #include <sys/socket.h>
 
@@ -76,24 +75,8 @@ static void command_exited(struct fence_monitor *m)
 
 static void record_leftover(struct fence_monitor *m)
 {
-	struct fence_group_result *result = m->result;
-
-	result->leftover_count = 0;
-	if (fence_tree_list(&m->tree) < 0)
-		m->tree.count = 0;
-	for (size_t i = 0; i < m->tree.count; i++) {
-		struct fence_proc_stat stat;
-		unsigned int at = result->leftover_count;
-
-		if (fence_proc_stat(m->tree.nodes[i].pid, &stat) < 0 ||
-		    !fence_monitor_is_alive(&stat, m))
-			continue;
-		if (at < FENCE_GROUP_PIDS) {
-			result->leftover_pids[at] = stat.pid;
-			memcpy(result->leftover_names[at], stat.name, sizeof(stat.name));
-		}
-		result->leftover_count++;
-	}
+	m->result->leftover_count =
+		fence_monitor_list_living(m, m->result->leftover_pids, m->result->leftover_names);
 }
 
 static void settle_leftover(struct fence_monitor *m)

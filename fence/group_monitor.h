@@ -114,6 +114,9 @@ int fence_monitor_control_ready(void *arg, uint32_t events);
 bool fence_monitor_is_alive(const struct fence_proc_stat *proc, const void *arg);
 unsigned int fence_monitor_signal_tree(struct fence_monitor *m, const int *sigs, size_t count,
 				       fence_tree_pick *pick);
+/* Who lives: the first of them with pids and names (NULL: without), and how many. */
+unsigned int fence_monitor_list_living(struct fence_monitor *m, pid_t ret_pids[FENCE_GROUP_PIDS],
+				       char ret_names[FENCE_GROUP_PIDS][16]);
 /* To the command's process group, or to those of its launcher's that came from it. */
 void fence_monitor_signal_group(struct fence_monitor *m, int sig);
 /* The command may die of what we sent. */

@@ -64,6 +64,19 @@ if can "$who" pidns 2>/dev/null; then
 	wait $run
 	is "all of it is ended all the same" "$? $(jq -r '.reap, .survivors.count' "$T/r" | xargs)" "137 reaped-kill 0"
 	is "by the kernel, which does not count" "$(jq 'has("endedCount")' "$T/r")" false
+	# On a busy machine it may just have had no turn.
+	rm -f "$T/up"
+	as_exec "$who" fence-run -q --contain pidns --grace 10ms --result "$T/r" -- sh -c "trap '' TERM; echo up >$T/up; $tree" &
+	run=$!
+	await file "$T/up"
+	init=$(monitor_of "$(monitor_of $run)")
+	kill -STOP "$init"
+	await state "$init" T
+	kill -TERM $run
+	await -t 0.1 file "$T/never"
+	kill -CONT "$init"
+	wait $run
+	is "one that stands still for a tenth of a second counts on" "$(jq 'has("endedCount")' "$T/r")" true
 fi
 is "no group is left" "$(groups)" ""
 ok "nothing is left" await none "$word"

@@ -15,7 +15,7 @@ become() { sh -c 'sleep 600 & echo $! >"$1"; shift; exec "$@"' sh "$T/pid" "$@" 
 ok "control: a shell leaves its child to what it becomes" sh -c '! "$@"' sh \
 	sh -c 'sleep 600 & kill $!; exec await -t .3 gone $!'
 ok "a child of the shell that became us is reaped when it dies" become fence-run -q --
-ok "so it is beside a command in a pid namespace's stead" become fence-run -q --foreground --
+ok "so it is with --foreground" become fence-run -q --foreground --
 
 # As process 1 we get the orphans of all who come from elsewhere.
 cat >"$T/inside" <<'END'
