@@ -2,6 +2,7 @@
  * attempt, repair what a dead supervisor left. The verbs are in fence/cli. */
 #include <errno.h>
 #include <linux/limits.h>
+#include <signal.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -84,6 +85,16 @@ static const struct marker_verb *verb_of(const struct fence_cli *cli)
 	return verbs[i];
 }
 
+/* Under a limit on file sizes a write is to fail like any other, and its temporary to go. */
+static void survive_file_limit(void)
+{
+	sigset_t too_large;
+
+	(void)sigemptyset(&too_large);
+	(void)sigaddset(&too_large, SIGXFSZ);
+	(void)sigprocmask(SIG_BLOCK, &too_large, NULL);
+}
+
 int main(int argc, char **argv)
 {
 	struct marker_conf conf = { .lock_wait_ms = 5000, .appear_ms = 5000, .grace_ms = 5000 };
@@ -94,6 +105,7 @@ int main(int argc, char **argv)
 	char buf[16384];
 	int rc = fence_fix_stdio();
 
+	survive_file_limit();
 	if (rc < 0) {
 		(void)fence_fail(&err, rc, "open standard streams");
 		return marker_complain(&err, STATUS_REFUSED);

@@ -140,6 +140,14 @@ wait "$writer"
 is "the writer does not replace that" $? 77
 unchanged "the other's state stays"
 
+# A limit on the size of files, which ends whoever does not expect it.
+n=$T/limited
+fence-marker create "$n" --attempt a --pid $$ >"$T/out"
+said=$(ulimit -f 0 && fence-marker cancel "$n" 2>&1)
+is "a limit on the size of files: not replaced" $? 77
+like "and said" "$said" "*fence-marker: write $T/*: File too large*"
+ok "no temporary is left" test -z "$(ls -A "$T" | grep '^\.limited')"
+
 # Another folder is at the path than the one that was opened.
 mkdir "$T/path"
 n=$T/path/n
