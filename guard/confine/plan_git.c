@@ -185,7 +185,11 @@ static int protect_modules(struct guard_plan *plan, const char *work_tree, const
 	if (rc == -EBADMSG && err->code == 0)
 		fence_fail_why(err, rc, "no index that git could have written",
 			       "look for submodules in %s", path);
-	else if (rc < 0 && err->code == 0)
+	else if (rc == -EOPNOTSUPP && err->code == 0) {
+		fence_fail_why(err, rc, "it is split, and what it has is in another file",
+			       "look for submodules in %s", path);
+		(void)fence_hint(err, "git update-index --no-split-index");
+	} else if (rc < 0 && err->code == 0)
 		fence_fail(err, rc, "look for submodules in %s", path);
 	return rc;
 }

@@ -5,13 +5,14 @@
 #include <stdbool.h>
 #include <string.h>
 
-#define HEADER_BYTES 12
-#define STAT_BYTES   40 /* times, device, inode, mode, owner, size */
-#define AT_MODE	     24
-#define FLAG_MORE    0x4000U /* two more bytes of flags */
-#define FLAG_LENGTH  0x0fffU
-#define TYPE_MASK    0170000U
-#define TYPE_GITLINK 0160000U
+#define HEADER_BYTES	12
+#define EXTENSION_BYTES 8  /* its name and its size */
+#define STAT_BYTES	40 /* times, device, inode, mode, owner, size */
+#define AT_MODE		24
+#define FLAG_MORE	0x4000U /* two more bytes of flags */
+#define FLAG_LENGTH	0x0fffU
+#define TYPE_MASK	0170000U
+#define TYPE_GITLINK	0160000U
 
 struct index {
 	const uint8_t *bytes;
@@ -20,6 +21,7 @@ struct index {
 	uint32_t version;
 	size_t hash_bytes;
 	char path[PATH_MAX]; /* of the entry under way; version 4 builds on the one before */
+	bool nameless;	     /* there was an entry without a path */
 	int (*link)(void *arg, const char *path);
 	void *arg;
 };
@@ -69,7 +71,8 @@ static bool read_path(struct index *index)
 		return false;
 	memcpy(index->path + kept, start, (size_t)(end - start) + 1);
 	index->at += (size_t)(end - start) + 1;
-	return index->path[0] != '\0' && index->path[0] != '/';
+	index->nameless |= index->path[0] == '\0';
+	return index->path[0] != '/';
 }
 
 static bool leads_up(const char *path)
@@ -122,9 +125,29 @@ static int read_entries(struct index *index)
 
 	index->at = HEADER_BYTES;
 	index->path[0] = '\0';
+	index->nameless = false;
 	for (uint32_t i = 0; rc == 0 && i < count; i++)
 		rc = read_entry(index);
 	return rc;
+}
+
+/* The extension "link": most of the entries are in another file, and some of those that
+ * are here say only what is new of one there, without a name. */
+static bool is_split(const struct index *index)
+{
+	size_t at = index->at;
+
+	/* A checksum comes last. */
+	while (index->length - at >= EXTENSION_BYTES + index->hash_bytes) {
+		size_t size = be32(index->bytes + at + 4);
+
+		if (memcmp(index->bytes + at, "link", 4) == 0)
+			return true;
+		if (size > index->length - at - EXTENSION_BYTES)
+			return false;
+		at += EXTENSION_BYTES + size;
+	}
+	return false;
 }
 
 static int ignore(void *arg, const char *path)
@@ -149,6 +172,10 @@ int guard_git_index_links(const uint8_t *bytes, size_t length_bytes,
 		index.hash_bytes = hashes[i];
 		index.link = ignore;
 		if (read_entries(&index) < 0)
+			continue;
+		if (is_split(&index))
+			return -EOPNOTSUPP;
+		if (index.nameless)
 			continue;
 		index.link = link;
 		index.arg = arg;

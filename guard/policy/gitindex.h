@@ -10,8 +10,8 @@
 
 /* Calls `link` for each gitlink, with its path, which is relative and without "..": 0, what
  * `link` returned when that is not 0, or -EBADMSG when git might read it otherwise than we
- * do. What does not begin as an index is none for git either, which stops there. The entries
- * of a shared index (core.splitIndex) are in another file, which is not looked for. */
+ * do. What does not begin as an index is none for git either, which stops there. Of a split
+ * index (core.splitIndex), whose entries are in another file, it says -EOPNOTSUPP. */
 int guard_git_index_links(const uint8_t *bytes, size_t length_bytes,
 			  int (*link)(void *arg, const char *path), void *arg);
 

@@ -133,6 +133,18 @@ for version in 4 3 2; do
 	[ $version = 3 ] && git add -N file2 2>/dev/null
 	is "with an index of version $version" "$(module_attack g)" kept
 done
+outer
+git update-index --split-index
+git reset -q
+exits "an index that is split is refused, for what is in its other part" 125 g -- true
+split="fence-guard: look for submodules in $W/repo/.git/index: it is split, and what it has is in another file; git update-index --no-split-index"
+is "by name" "$(cat "$T/err")" "$split"
+echo x >>"a dir/../.gitmodules"
+git add .gitmodules
+exits "also when some of it is there" 125 g -- true
+is "by the same name" "$(cat "$T/err")" "$split"
+git update-index --no-split-index
+exits "and taken when it is whole again" 0 g -- true
 printf 'DIRC\0\0\0\002\0\0\0\001broken' >.git/index
 exits "an index that cannot be read is refused" 125 g -- true
 like "by name" "$(cat "$T/err")" "fence-guard: look for submodules in $W/repo/.git/index: no index that git could have written"

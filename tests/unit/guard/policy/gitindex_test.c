@@ -132,12 +132,57 @@ static void a_path_that_leads_out_is_no_path(void **state)
 	}
 }
 
+/* The extension that says so, and the checksum behind it. */
+static void split(struct made *made)
+{
+	memcpy(made->bytes + made->length, "TREE\0\0\0\2xxlink\0\0\0\24", 18);
+	made->length += 18 + 20 + made->hash_bytes;
+}
+
+static void a_split_index_is_told_apart_whether_its_entries_have_names_or_not(void **state)
+{
+	static const size_t hashes[] = { 20, 32 };
+	char seen[256];
+	struct made made;
+
+	(void)state;
+	for (uint32_t version = 2; version <= 4; version++) {
+		for (int i = 0; i < 2; i++) {
+			begin(&made, version, hashes[i]);
+			split(&made);
+			assert_int_equal(look(&made, made.length, seen), -EOPNOTSUPP);
+			begin(&made, version, hashes[i]);
+			put(&made, 0160000, 0, "");
+			put(&made, 0160000, 0, "module");
+			split(&made);
+			assert_int_equal(look(&made, made.length, seen), -EOPNOTSUPP);
+			assert_string_equal(seen, "");
+		}
+	}
+}
+
+static void a_checksum_that_reads_like_an_extension_is_none(void **state)
+{
+	char seen[256];
+	struct made made;
+
+	(void)state;
+	begin(&made, 2, 20);
+	put(&made, 0160000, 0, "module");
+	memcpy(made.bytes + made.length, "link\0\0\0\0", 8);
+	made.length += 20;
+	assert_int_equal(look(&made, made.length, seen), 0);
+	assert_string_equal(seen, "module;");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(submodules_are_found_in_every_version_and_with_every_hash),
 		cmocka_unit_test(an_index_that_is_cut_anywhere_is_refused),
 		cmocka_unit_test(a_path_that_leads_out_is_no_path),
+		cmocka_unit_test(a_split_index_is_told_apart_whether_its_entries_have_names_or_not),
+		cmocka_unit_test(a_checksum_that_reads_like_an_extension_is_none),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
