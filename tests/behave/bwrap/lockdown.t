@@ -38,7 +38,7 @@ caps() { # OPTIONS...: which sets are not empty, and the effective one
 	# Filters. What they refuse works without.
 	bwrap_filter getpriority 111 >getpriority
 	bwrap_filter sync 110 >sync
-	says "without a filter" "0" $b nice
+	says "without a filter" "$(nice)" $b nice
 	IN=getpriority
 	says "--seccomp: the errno that it says" "nice: cannot get niceness: Connection refused" \
 		--seccomp 3 $b sh -c 'nice 2>&1; true'

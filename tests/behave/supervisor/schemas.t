@@ -174,6 +174,7 @@ is "it names the fence" "$(jq -r '.cause, .failure.step' "$T/record" | xargs)" \
 spoilt() { # NAME SCHEMA FILE FILTER: the changed line is seen to be wrong
 	jq -c "$4" "$3" >"$T/bad"
 	unlike "$1" "$(faults "$2" "$T/bad")" ""
+	rm "$T/bad"
 }
 event() { # NAME
 	jq -c "select(.event == \"$1\")" "$T/whole" | head -n 1 >"$T/one"
