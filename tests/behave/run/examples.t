@@ -75,7 +75,7 @@ for block in "$T"/ex/*; do
 			'["started","exited","ended"] working'
 		;;
 	*xargs*)
-		what=xargs
+		what="xargs"
 		run "$block"
 		is "under find and xargs" "$? $(sort "$T/ran" | xargs)" \
 			"0 cppcheck ./a.c cppcheck ./b.c lint a.c lint b.c"
