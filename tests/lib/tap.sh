@@ -198,6 +198,7 @@ tap_record() {
 jq() {
 	for tap_word; do
 		case $tap_word in
+		*/schema.jq) break ;; # the test itself does that
 		/*) tap_record "$tap_word" ;;
 		esac
 	done

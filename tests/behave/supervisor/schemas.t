@@ -201,5 +201,6 @@ spoilt "an unknown member of a release is seen" fence-supervisor-control-v1 "$T/
 spoilt "a grace that is a number is seen" fence-supervisor-control-v1 "$T/terminate" \
 	'.terminate.grace = 5'
 spoilt "another step is seen" fence-run-result-v1 "$T/record" '.failure.step = "jump"'
+rm -f "$T/bad"
 
 done_testing
