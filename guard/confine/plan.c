@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -434,6 +435,26 @@ static int mask_registry(struct guard_plan *plan, struct fence_err *err)
 	return guard_plan_mask(plan, "/", path, false, err);
 }
 
+/* Of others' placeholders likewise, and where there is none yet it could make one; only
+ * one that is not empty stays (guard_placeholder_sweep), so we put a placeholder in. */
+static int hold_registry(struct guard_plan *plan, struct fence_err *err)
+{
+	char registry[64];
+	char path[80];
+	char parent[64];
+
+	guard_placeholder_registry(registry, sizeof(registry));
+	if (!is_writable(plan, registry))
+		return 0;
+	memcpy(parent, registry, sizeof(parent));
+	*strrchr(parent, '/') = '\0';
+	/* Where we could not, nor could the command. */
+	if (access(parent, W_OK) < 0 && access(registry, W_OK) < 0)
+		return 0;
+	(void)snprintf(path, sizeof(path), "%s/held", registry);
+	return guard_plan_protect(plan, "/", path, true, err);
+}
+
 /* First what can be written: what is above a mask or a protection is pinned there. */
 static int add_rules(struct guard_plan *plan, struct fence_err *err)
 {
@@ -450,6 +471,8 @@ static int add_rules(struct guard_plan *plan, struct fence_err *err)
 		if (rc == 0 && passes[pass] == add_show)
 			rc = judge_noted_links(plan, err);
 	}
+	if (rc == 0 && plan->lock_count == 0)
+		rc = hold_registry(plan, err);
 	return rc == 0 && plan->lock_count > 0 ? mask_registry(plan, err) : rc;
 }
 

@@ -79,6 +79,8 @@ kill "$launcher"
 wait "$launcher" 2>/dev/null
 is "and dies of its own signal" "$?" 143
 rm pid
+segment=$(ipcmk -M 100 | sed 's/.*: //')
+exits "open, as the manual says: System V IPC of the host" 0 narrow -- ipcrm -m "$segment"
 exits "its own status" 7 narrow -- sh -c 'exit 7'
 exits "not found" 127 narrow -- /absent/command
 echo x >plain

@@ -89,6 +89,14 @@ unlike "control: some of them did leave it till then" "$torn" "*left 0*"
 is "the host has what it had after all of them" "$(ls -AR)" "$before"
 is "and nothing of it is registered then" "$(ours)" ""
 
+# A command that may write where the registry lies could forge what is written there, and
+# have the next start take away what stands in for another command's protected path.
+forge="ls $registry || mkdir $registry || mv $registry $registry.x || rmdir $registry"
+ok "control: such a command can write beside it" guard --rw "${registry%/*}" -- \
+	sh -c ': >"$1/$2" && rm "$1/$2"' - "${registry%/*}" "beside.$$"
+exits "but neither look at the registry, nor make, move or remove it" 0 guard --rw "${registry%/*}" -- sh -c "! ($forge) 2>/dev/null"
+fails "and nothing is held in it afterwards" test -e "$registry/held"
+
 # A registry that is somebody else's.
 # In a user namespace with one user there is nobody else.
 if [ "$ROOT" = yes ] && : >given && chown 65534:65534 given 2>/dev/null; then
