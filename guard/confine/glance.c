@@ -83,6 +83,7 @@ static void list(int fd, struct guard_glance *ret)
 	size_t at = 0;
 
 	ret->length = 0;
+	ret->is_absent = false;
 	ret->is_whole = fd >= 0 && read_all(fd, ret);
 	while (ret->is_whole && (name = next_name(ret, &at)) != NULL)
 		ret->is_whole = is_ascii(name);
@@ -93,6 +94,8 @@ void guard_glance(const char *folder, struct guard_glance *ret)
 	int fd = open_folder(folder);
 
 	list(fd >= 0 && lists_all(fd) ? fd : -1, ret);
+	/* Not by a link either: that is ELOOP. */
+	ret->is_absent = fd == -ENOENT;
 }
 
 void guard_glance_system(const char *folder, struct guard_glance *ret)

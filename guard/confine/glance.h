@@ -9,7 +9,8 @@
 #define GUARD_GLANCE_BYTES 16384 /* some 400 names; a larger folder is not listed */
 
 struct guard_glance {
-	bool is_whole; /* else nothing is known */
+	bool is_whole;	/* else nothing is known */
+	bool is_absent; /* but that the folder does not exist */
 	size_t length;
 	char entries[GUARD_GLANCE_BYTES]; /* as getdents64(2) gives them */
 };

@@ -94,6 +94,8 @@ static int home_defaults(struct guard_plan *plan, const char *home, struct fence
 	if (home == NULL || home[0] != '/')
 		return 0;
 	guard_glance(home, &glance);
+	if (glance.is_absent)
+		return 0;
 	/* Seen through no link, its name is the folder's own. */
 	if (!glance.is_whole || !guard_path_is_plain(home)) {
 		rc = guard_plan_find_folder("/", home, &folder);

@@ -91,6 +91,14 @@ for home in / /nonexistent; do
 	says "secrets of the caller's home folder stay hidden when the command's is $home" EACCES \
 		--ro "$HOME" --env "HOME=$home" -- guard_try open "$HOME/.npmrc"
 done
+ln -s home "$T/link-home"
+ln -s "$T/link-home/none" "$T/dangling-home"
+HOME=$T/link-home
+says "also by a link" EACCES --ro "$T/home" -- guard_try open "$T/home/.npmrc"
+for HOME in "$T/none" "$T/none/none" "$T/dangling-home"; do
+	exits "a home folder that is missing needs nothing: ${HOME#"$T"}" 0 guard -- true
+done
+HOME=$T/home
 says "also when it has none" EACCES --ro "$HOME" --unset HOME -- guard_try open "$HOME/.npmrc"
 for f in /etc/shadow /etc/shadow- /etc/gshadow-; do
 	[ -e "$f" ] || continue
