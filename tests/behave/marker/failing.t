@@ -146,7 +146,7 @@ fence-marker create "$n" --attempt a --pid $$ >"$T/out"
 said=$(ulimit -f 0 && fence-marker cancel "$n" 2>&1)
 is "a limit on the size of files: not replaced" $? 77
 like "and said" "$said" "*fence-marker: write $T/*: File too large*"
-ok "no temporary is left" test -z "$(ls -A "$T" | grep '^\.limited')"
+ok "no temporary is left" test -z "$(find "$T" -maxdepth 1 -name '.limited*')"
 
 # Another folder is at the path than the one that was opened.
 mkdir "$T/path"

@@ -82,8 +82,9 @@ static void every_fault_has_its_place_and_the_nearest_key(void **state)
 		  "cputime: 1ms}}",
 		  "p:3:24: \"memory\" cannot be \"1GB4\"; it is a size, as 4GiB or 512MiB\n"
 		  "p:3:36: \"pids\" cannot be \"0\"; it is a number from 1 on\n"
-		  "p:3:44: \"cpu\" cannot be \"0.0005\"; it is a number of processors, as 2 or "
-		  "0.5\n"
+		  "p:3:44: \"cpu\" cannot be \"0.0005\"; it is a number of processors, as 2, 0.5 "
+		  "or "
+		  "50%\n"
 		  "p:3:61: \"cputime\" cannot be \"1ms\"; it is a time in whole seconds, as 30s or "
 		  "5m\n" },
 		{ "version: 1\nprofiles:\n  a: {seccomp: off}",
