@@ -40,9 +40,9 @@ static struct bwrap fresh(bool real_root)
 	};
 }
 
-static struct parsed parse(bool real_root, ...)
+static struct parsed parse(int real_root, ...)
 {
-	struct parsed parsed = { .bwrap = fresh(real_root) };
+	struct parsed parsed = { .bwrap = fresh(real_root != 0) };
 	const char *argv[32] = { "fence-bwrap" };
 	struct fence_text text;
 	char buf[64];
