@@ -215,7 +215,8 @@ void fence_marker_unlock(const struct fence_marker_writer *writer);
 struct fence_marker_birth {
 	enum fence_marker_format format;
 	const char *attempt_id;
-	pid_t supervisor_pid; /* must live: its start time and id are recorded */
+	pid_t supervisor_pid;		      /* must live: its start time and id are recorded */
+	const struct fence_ident *supervisor; /* the same, where it is known; NULL: look */
 	enum fence_marker_by by;
 	enum fence_marker_durable durable;
 	/* Also where an authentic marker of the same format is whose attempt is over

@@ -417,8 +417,12 @@ static int compose_base(const struct fence_marker_birth *birth, struct fence_jso
 {
 	struct fence_ident supervisor;
 	char host[FENCE_MARKER_HOST_BYTES] = "";
-	int rc = fence_ident_of_pid(birth->supervisor_pid, &supervisor, NULL);
+	int rc = 0;
 
+	if (birth->supervisor != NULL)
+		supervisor = *birth->supervisor;
+	else
+		rc = fence_ident_of_pid(birth->supervisor_pid, &supervisor, NULL);
 	if (rc < 0)
 		return fence_fail(err, rc, "supervisor pid %d", birth->supervisor_pid);
 	if (!fence_marker_is_attempt_id(birth->attempt_id))

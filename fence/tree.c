@@ -266,10 +266,10 @@ unsigned int fence_tree_signal(const struct fence_tree *tree, const int *sigs, s
  * (6.12 and later compare its slice, too) and puts it at the end of its queue, so that one
  * that is to die, looked at again each millisecond on a busy machine, was still there
  * after a second. */
-static void calm(pid_t pid, int from, int to)
+static bool calm(pid_t pid)
 {
-	if (fence_sched_policy(pid) == from)
-		(void)fence_sched_set_policy(pid, to);
+	return fence_sched_policy(pid) == SCHED_OTHER &&
+	       fence_sched_set_policy(pid, SCHED_BATCH) == 0;
 }
 
 static bool is_wanted(const struct fence_proc_stat *proc, const void *arg)
@@ -281,13 +281,15 @@ static bool is_wanted(const struct fence_proc_stat *proc, const void *arg)
 }
 
 /* An unreaped child of ours, so its number is its own. */
-static bool signal_child(pid_t pid, const int *sigs, size_t count,
+static bool signal_child(struct fence_tree_node *node, const int *sigs, size_t count,
 			 const struct fence_tree_except *except)
 {
+	pid_t pid = node->pid;
+
 	if (pid == except->pid || fence_reap_is_dead(pid) ||
 	    (except->group != 0 && getpgid(pid) == except->group))
 		return false;
-	calm(pid, SCHED_OTHER, SCHED_BATCH);
+	node->calmed = calm(pid);
 	return send_all(-1, pid, sigs, count);
 }
 
@@ -306,9 +308,10 @@ unsigned int fence_tree_signal_all(struct fence_tree *tree, const int *sigs, siz
 			       : fence_tree_signal(tree, sigs, count, is_wanted, except);
 	children = tree->count;
 	for (size_t at = 0; at < children; at++)
-		signalled += signal_child(tree->nodes[at].pid, sigs, count, except);
+		signalled += signal_child(&tree->nodes[at], sigs, count, except);
 	for (size_t at = 0; at < children; at++)
-		calm(tree->nodes[at].pid, SCHED_BATCH, SCHED_OTHER);
+		if (tree->nodes[at].calmed)
+			(void)fence_sched_set_policy(tree->nodes[at].pid, SCHED_OTHER);
 	for (size_t at = 0; rc != -ENOMEM && at < tree->count; at++) {
 		size_t known = tree->count;
 
@@ -369,7 +372,7 @@ static void kill_one(struct killing *killing, pid_t pid)
 {
 	pid_t group = getpgid(pid);
 
-	calm(pid, SCHED_OTHER, SCHED_BATCH);
+	(void)calm(pid);
 	if (group > 1 && was_killed(killing, group))
 		return;
 	/* In a session that is others' too the group may be the caller's, or a job of its

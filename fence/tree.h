@@ -37,6 +37,7 @@ int fence_proc_probe(void);
 
 struct fence_tree_node {
 	pid_t pid, parent;
+	bool calmed; /* fence_tree_signal_all's */
 };
 
 /* Zeroed is empty. fence_tree_drop frees. */

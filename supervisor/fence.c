@@ -98,14 +98,25 @@ static int explain_taken(const struct run_fence *fence, struct fence_err *err)
 	return -EBUSY;
 }
 
+/* A state without a result tells of what runs, or is being ended, on this boot. A power cut
+ * may take it back to the one before, which says as much when nothing runs any more; so its
+ * folder is not synced, only the file: it is never half there. (On a disk that is a quarter
+ * of all the time that an attempt takes.) */
+static enum fence_marker_durable passing(const struct run_fence *fence)
+{
+	return fence->durable == FENCE_MARKER_DURABLE_FULL ? FENCE_MARKER_DURABLE_RENAME
+							   : fence->durable;
+}
+
 int run_fence_create(struct run_fence *fence, struct fence_err *err)
 {
 	const struct fence_marker_birth birth = {
 		.format = fence->format,
 		.attempt_id = fence->attempt_id,
 		.supervisor_pid = fence->supervisor.pid,
+		.supervisor = &fence->supervisor,
 		.by = FENCE_MARKER_BY_SUPERVISOR,
-		.durable = fence->durable,
+		.durable = passing(fence),
 		.over_ended = true,
 		.lock_wait_ms = LOCK_WAIT_MS,
 	};
@@ -164,16 +175,6 @@ int run_fence_approve(struct run_fence *fence, const struct fence_marker_approve
 }
 
 /* --- in other processes ------------------------------------------------------------ */
-
-/* A state without a result tells of what runs, or is being ended, on this boot. A power cut
- * may take it back to the one before, which says as much when nothing runs any more; so its
- * folder is not synced, only the file: it is never half there. (On a disk that is a quarter
- * of all the time that an attempt takes.) */
-static enum fence_marker_durable passing(const struct run_fence *fence)
-{
-	return fence->durable == FENCE_MARKER_DURABLE_FULL ? FENCE_MARKER_DURABLE_RENAME
-							   : fence->durable;
-}
 
 /* The command's own process, before it is the command (spawn.h): its group is published
  * by the one replacement that makes sure that nobody cancelled before. What is published
