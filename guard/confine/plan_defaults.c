@@ -33,9 +33,23 @@ int guard_plan_find_folder(const char *base, const char *path, struct guard_obje
 
 /* --- writable roots and the home folder ----------------------------------------------- */
 
-static int protect_roots(struct guard_plan *plan, struct fence_err *err)
-{
+/* The last folder that was looked at. The home folder is often the writable root as well,
+ * and need not be listed again. */
+struct looked {
+	const char *folder; /* NULL: none yet */
 	struct guard_glance glance;
+};
+
+static const struct guard_glance *look(struct looked *looked, const char *folder)
+{
+	if (looked->folder == NULL || strcmp(looked->folder, folder) != 0)
+		guard_glance(folder, &looked->glance);
+	looked->folder = folder;
+	return &looked->glance;
+}
+
+static int protect_roots(struct guard_plan *plan, struct looked *looked, struct fence_err *err)
+{
 	size_t count = plan->count;
 	int rc = 0;
 
@@ -45,11 +59,10 @@ static int protect_roots(struct guard_plan *plan, struct fence_err *err)
 
 		if (plan->ops[i].kind != GUARD_OP_RW || !S_ISDIR(plan->ops[i].st.st_mode))
 			continue;
-		guard_glance(root, &glance);
-		rc = guard_plan_protect_git(plan, root, &glance, err);
+		rc = guard_plan_protect_git(plan, root, look(looked, root), err);
 		if (rc == 0)
-			rc = guard_plan_protect_list(plan, root, guard_protected_in_root, &glance,
-						     err);
+			rc = guard_plan_protect_list(plan, root, guard_protected_in_root,
+						     &looked->glance, err);
 	}
 	return rc;
 }
@@ -85,19 +98,20 @@ static int mask_list(struct guard_plan *plan, const char *base, const char *cons
 	return rc;
 }
 
-static int home_defaults(struct guard_plan *plan, const char *home, struct fence_err *err)
+static int home_defaults(struct guard_plan *plan, const char *home, struct looked *looked,
+			 struct fence_err *err)
 {
 	struct guard_object folder = { .fd = -1 };
-	struct guard_glance glance;
+	const struct guard_glance *glance;
 	int rc = 0;
 
 	if (home == NULL || home[0] != '/')
 		return 0;
-	guard_glance(home, &glance);
-	if (glance.is_absent)
+	glance = look(looked, home);
+	if (glance->is_absent)
 		return 0;
 	/* Seen through no link, its name is the folder's own. */
-	if (!glance.is_whole || !guard_path_is_plain(home)) {
+	if (!glance->is_whole || !guard_path_is_plain(home)) {
 		rc = guard_plan_find_folder("/", home, &folder);
 		if (rc == 0 && folder.fd < 0)
 			return 0;
@@ -109,13 +123,13 @@ static int home_defaults(struct guard_plan *plan, const char *home, struct fence
 		guard_hint_closed(rc, err);
 		return rc;
 	}
-	rc = protect_home(plan, home, &glance, err);
-	return rc < 0 ? rc : mask_list(plan, home, guard_masked_in_home, &glance, err);
+	rc = protect_home(plan, home, glance, err);
+	return rc < 0 ? rc : mask_list(plan, home, guard_masked_in_home, glance, err);
 }
 
 /* The command's home folder, that of whoever calls, and root's, whose secrets are
  * where they are, whatever HOME says. */
-static int all_homes(struct guard_plan *plan, struct fence_err *err)
+static int all_homes(struct guard_plan *plan, struct looked *looked, struct fence_err *err)
 {
 	const char *homes[] = { plan->home, getenv("HOME"),
 				getauxval(AT_UID) == 0 ? "/root" : NULL };
@@ -127,7 +141,7 @@ static int all_homes(struct guard_plan *plan, struct fence_err *err)
 		for (size_t j = 0; homes[i] != NULL && j < i; j++)
 			is_done |= homes[j] != NULL && strcmp(homes[i], homes[j]) == 0;
 		if (!is_done)
-			rc = home_defaults(plan, homes[i], err);
+			rc = home_defaults(plan, homes[i], looked, err);
 	}
 	return rc;
 }
@@ -181,15 +195,19 @@ static int runtime_defaults(struct guard_plan *plan, bool has_runtimes, struct f
 
 int guard_plan_add_defaults(struct guard_plan *plan, struct fence_err *err)
 {
+	struct looked looked;
 	struct guard_glance run;
-	int rc = protect_roots(plan, err);
+	int rc;
+
+	looked.folder = NULL;
+	rc = protect_roots(plan, &looked, err);
 
 	/* The next command is to be confined by what this one was, so the links that lead
 	 * to it stay as well. */
 	if (rc == 0 && plan->policy->file_path != NULL)
 		rc = guard_plan_protect(plan, "/", plan->policy->file_path, false, err);
 	if (rc == 0)
-		rc = all_homes(plan, err);
+		rc = all_homes(plan, &looked, err);
 	if (rc == 0)
 		rc = mask_list(plan, "/", guard_masked, NULL, err);
 	guard_glance_system("/run", &run);
