@@ -40,6 +40,10 @@ int guard_plan_find_folder(const char *base, const char *path, struct guard_obje
 int guard_plan_protect_git(struct guard_plan *plan, const char *root,
 			   const struct guard_glance *glance, struct fence_err *err);
 
+/* The modules of every work tree that `root` lies in: git of an outer repository runs in
+ * what its index says is one, wherever it was made. */
+int guard_plan_protect_enclosing(struct guard_plan *plan, const char *root, struct fence_err *err);
+
 /* The defaults inside every writable root, and the masks. */
 int guard_plan_add_defaults(struct guard_plan *plan, struct fence_err *err);
 

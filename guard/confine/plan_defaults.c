@@ -61,6 +61,8 @@ static int protect_roots(struct guard_plan *plan, struct looked *looked, struct 
 			continue;
 		rc = guard_plan_protect_git(plan, root, look(looked, root), err);
 		if (rc == 0)
+			rc = guard_plan_protect_enclosing(plan, root, err);
+		if (rc == 0)
 			rc = guard_plan_protect_list(plan, root, guard_protected_in_root,
 						     &looked->glance, err);
 	}

@@ -159,9 +159,30 @@ static int protect_module(void *arg, const char *path)
 	return guard_plan_protect(modules->plan, "/", place, true, modules->err);
 }
 
+/* The same of a work tree that the writable roots lie in: what is not in one of them stays
+ * as it is, and a root that is itself the place of a module keeps its .git, or gets none. */
+static int protect_inner_module(void *arg, const char *path)
+{
+	const struct modules *modules = arg;
+	const struct guard_op *op;
+	char place[2 * PATH_MAX];
+
+	(void)snprintf(place, sizeof(place), "%s/%s", modules->work_tree, path);
+	if (strlen(place) >= PATH_MAX)
+		return -ENAMETOOLONG;
+	op = guard_plan_nearest(modules->plan, place);
+	if (op == NULL || op->kind != GUARD_OP_RW)
+		return 0;
+	if (strcmp(op->path, place) != 0)
+		return protect_module(arg, path);
+	return has_entry(place, ".git")
+		       ? 0
+		       : guard_plan_protect(modules->plan, place, ".git", true, modules->err);
+}
+
 /* `folder`'s index is that of the work tree. */
 static int protect_modules(struct guard_plan *plan, const char *work_tree, const char *folder,
-			   struct fence_err *err)
+			   int (*protect)(void *arg, const char *path), struct fence_err *err)
 {
 	struct modules modules = { .plan = plan, .work_tree = work_tree, .err = err };
 	char path[2 * PATH_MAX];
@@ -180,7 +201,7 @@ static int protect_modules(struct guard_plan *plan, const char *work_tree, const
 	bytes = mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
 	if (bytes == MAP_FAILED)
 		return fence_fail(err, -errno, "read %s", path);
-	rc = guard_git_index_links(bytes, (size_t)st.st_size, protect_module, &modules);
+	rc = guard_git_index_links(bytes, (size_t)st.st_size, protect, &modules);
 	(void)munmap(bytes, (size_t)st.st_size);
 	if (rc == -EBADMSG && err->code == 0)
 		fence_fail_why(err, rc, "no index that git could have written",
@@ -218,7 +239,9 @@ static int protect_pointed(struct guard_plan *plan, const char *work_tree, const
 	memcpy(ret_folder, folder.path, PATH_MAX);
 	rc = protect_git_folder(plan, work_tree, ret_folder, err);
 	/* The index of what `commondir` names is another work tree's. */
-	return rc < 0 || prefix[0] == '\0' ? rc : protect_modules(plan, work_tree, ret_folder, err);
+	return rc < 0 || prefix[0] == '\0'
+		       ? rc
+		       : protect_modules(plan, work_tree, ret_folder, protect_module, err);
 }
 
 /* A work tree: `.git` is a file that names a folder, whose `commondir` names the
@@ -276,5 +299,52 @@ int guard_plan_protect_git(struct guard_plan *plan, const char *root,
 	rc = guard_plan_protect(plan, root, ".git/config", false, err);
 	if (rc == 0)
 		rc = protect_git_folder(plan, root, git.path, err);
-	return rc < 0 ? rc : protect_modules(plan, root, git.path, err);
+	return rc < 0 ? rc : protect_modules(plan, root, git.path, protect_module, err);
+}
+
+/* --- around the writable roots ------------------------------------------------------------ */
+
+/* The repository of a work tree, wherever its .git leads: 0 with "" when there is none. */
+static int find_repository(const char *work_tree, char ret[PATH_MAX], struct fence_err *err)
+{
+	struct guard_object git = { .fd = -1 };
+	char pointer[PATH_MAX];
+	int rc = guard_resolve_quick(work_tree, ".git", NULL, &git);
+
+	ret[0] = '\0';
+	if (rc < 0)
+		return guard_is_absent(rc, work_tree, ".git") || rc == -EACCES
+			       ? 0
+			       : fence_fail(err, rc, "look at %s/.git", work_tree);
+	if (!S_ISDIR(git.st.st_mode)) {
+		fence_close_fd(&git.fd);
+		rc = read_pointer(work_tree, ".git", "gitdir: ", pointer);
+		if (rc > 0)
+			rc = guard_plan_find_folder(work_tree, pointer, &git);
+		if (rc < 0)
+			return fence_fail(err, rc, "look at what %s/.git names", work_tree);
+	}
+	if (git.fd >= 0)
+		memcpy(ret, git.path, PATH_MAX);
+	fence_close_fd(&git.fd);
+	return 0;
+}
+
+int guard_plan_protect_enclosing(struct guard_plan *plan, const char *root, struct fence_err *err)
+{
+	char outer[PATH_MAX];
+	char folder[PATH_MAX];
+	int rc = 0;
+
+	(void)snprintf(outer, sizeof(outer), "%s", root);
+	while (rc == 0 && strcmp(outer, "/") != 0) {
+		char *last = strrchr(outer, '/');
+
+		last[last == outer ? 1 : 0] = '\0';
+		rc = find_repository(outer, folder, err);
+		if (rc == 0 && folder[0] != '\0')
+			rc = protect_modules(plan, strcmp(outer, "/") == 0 ? "" : outer, folder,
+					     protect_inner_module, err);
+	}
+	return rc;
 }

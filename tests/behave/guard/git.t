@@ -133,6 +133,27 @@ for version in 4 3 2; do
 	[ $version = 3 ] && git add -N file2 2>/dev/null
 	is "with an index of version $version" "$(module_attack g)" kept
 done
+# A work tree that begins above the writable root.
+inner_attack() { # FOLDER PATH-OF-THE-MODULE-FROM-THERE
+	(cd "$1" && fence-guard exec -- sh -c "mkdir -p '$2'; cd '$2' && rm -rf .git && git init -q . &&
+		git commit -q --allow-empty -m x; git config core.fsmonitor \"\$1\"" - "$T/evil") >/dev/null 2>&1
+	rm -f "$T/ran"
+	git status >/dev/null 2>&1
+	if [ -e "$T/ran" ]; then echo ran; else echo kept; fi
+}
+outer
+is "from a folder between, it cannot either" "$(inner_attack "a dir" module)" kept
+is "nor from the submodule itself" "$(inner_attack "a dir/module" .)" kept
+ok "where it works as elsewhere" sh -c "cd 'a dir/module' && fence-guard exec -- sh -c 'echo x >new'"
+ok "it was written" test -s "a dir/module/new"
+git submodule -q deinit -f "a dir/module"
+is "nor from a folder between, when it is not checked out" "$(inner_attack "a dir" module)" kept
+is "nor from the empty folder of one" "$(inner_attack "a dir/module" .)" kept
+is "in which nothing is left" "$(ls -A "a dir/module")" ""
+mkdir -p "a dir/other/deep"
+is "nor by another way down" "$(inner_attack "a dir/other/deep" ../../module)" kept
+(cd "a dir/other" && fence-guard exec -- sh -c 'echo x >deep/new')
+ok "control: what is no module can be written there" test -s "a dir/other/deep/new"
 outer
 git update-index --split-index
 git reset -q
