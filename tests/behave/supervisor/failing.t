@@ -13,11 +13,11 @@ traced() {
 	strace -f -o "$T/trace" -e trace=fsync,write -e "inject=$traced_fault" \
 		fence-supervisor --create --attempt a --marker "$m" -q --result "$T/record" "$@"
 }
-exits "a slow disk is no fault" 3 traced fsync:delay_enter=1000:when=3+ -- sh -c 'exit 3'
+exits "a slow disk is no fault" 3 traced fsync:delay_enter=1000:when=2+ -- sh -c 'exit 3'
 is "it is published" "$(outcome)" "terminated supervisor exited clear"
 
 exits "a disk that fails at the end makes it our failure" 125 \
-	traced fsync:error=ENOSPC:when=3+ -- sh -c 'exit 3'
+	traced fsync:error=ENOSPC:when=2+ -- sh -c 'exit 3'
 like "which is said" "$(cat "$T/err")" "fence-supervisor: *m.json*: No space left on device*"
 is "the record has the command's end" "$(jq -r '"\(.cause) \(.exit.code // .exitCode // 3)"' "$T/record")" "exited 3"
 is "the marker says that it may still run" "$(field .status)" active
@@ -26,7 +26,7 @@ is "it is over then" "$(field .status)" terminated
 
 # With processes that have to be ended: all are, though the supervisor cannot say so.
 exits "with something left behind the same" 125 \
-	traced fsync:error=EIO:when=3+ -- sh -c "sleep 1000 & echo \$! >$T/left"
+	traced fsync:error=EIO:when=2+ -- sh -c "sleep 1000 & echo \$! >$T/left"
 ok "what was left is gone" await -t 1 gone "$(cat "$T/left")"
 is "the runner could say that it ends it" "$(field .status)" terminating
 ok "repair finds nothing" fence-marker repair "$m" --apply
