@@ -312,9 +312,11 @@ static int check_stdio(struct guard_policy *policy, struct fence_err *err)
 		if (fstat(fd, &st) < 0)
 			return fence_fail(err, -errno, "look at descriptor %d", fd);
 		policy->may_be_terminal[fd] = S_ISCHR(st.st_mode) && major(st.st_rdev) != 1;
-		/* Pipes and sockets are nothing that Landlock minds. */
+		/* Pipes and sockets are nothing that Landlock minds, and an input that is
+		 * /dev/null is nothing to write to. */
 		policy->has_name[fd] = (S_ISCHR(st.st_mode) || S_ISREG(st.st_mode)) &&
-				       !(fd == 2 && is_same(&st, &before));
+				       !(fd == 2 && is_same(&st, &before)) &&
+				       !(fd == 0 && S_ISCHR(st.st_mode) && major(st.st_rdev) == 1);
 		before = st;
 		if (!policy->profile->confine || !S_ISDIR(st.st_mode))
 			continue;

@@ -89,11 +89,29 @@ static bool is_made_up(const struct guard_plan *plan, const char *path)
 	return false;
 }
 
+/* A writable folder was attached by its descriptor, which leads to it and to no other. */
+static int descriptor_of(const struct guard_plan *plan, const char *path)
+{
+	for (size_t i = 0; i < plan->count; i++) {
+		const struct guard_op *op = &plan->ops[i];
+
+		if (op->kind == GUARD_OP_RW && !op->skip && op->tree_fd >= 0 &&
+		    strcmp(op->path, path) == 0)
+			return op->tree_fd;
+	}
+	return -1;
+}
+
 static int enter_cwd(struct guard_confine *confine, struct fence_err *err)
 {
 	const struct guard_plan *plan = &confine->plan;
+	int fd = descriptor_of(plan, plan->cwd);
 	struct stat st;
 
+	if (fd >= 0)
+		return fchdir(fd) == 0 ? 0
+				       : fence_fail(err, -errno, "enter the working directory %s",
+						    plan->cwd);
 	if (chdir(plan->cwd) < 0 || stat(".", &st) < 0) {
 		fence_fail(err, -errno, "enter the working directory %s", plan->cwd);
 		(void)fence_hint(err, "it is hidden inside: name it with --ro or --rw");
