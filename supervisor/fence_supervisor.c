@@ -355,7 +355,7 @@ static int give_up_start(struct supervisor *s)
 	return run_complain(&s->run, &s->run.err);
 }
 
-/* The loop broke: what runs is ended by fence_group_free, and the marker is left to say
+/* The loop broke: what runs is ended by fence_group_abandon, and the marker is left to say
  * that it may still run, for repair to look. */
 static int give_up(struct supervisor *s, int rc)
 {
@@ -363,7 +363,7 @@ static int give_up(struct supervisor *s, int rc)
 		(void)fence_fail(&s->run.err, rc, "watch the command");
 	if (s->run.group == NULL)
 		return give_up_start(s);
-	fence_group_free(s->run.group);
+	fence_group_abandon(s->run.group);
 	s->run.group = NULL;
 	return run_complain(&s->run, &s->run.err);
 }
