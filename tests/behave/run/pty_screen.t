@@ -8,6 +8,8 @@ for tool in tmux vi top; do
 done
 unset TMUX
 export TERM=screen
+# tmux starts what it is told through this, and nobody's own is no shell.
+export SHELL=/bin/sh
 t() {
 	tmux -S "$T/tmux" -f /dev/null "$@"
 }
