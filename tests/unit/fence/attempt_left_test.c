@@ -15,6 +15,7 @@
 #include "fence/reap.h"
 #include "fence/spawn.h"
 #include "fence/sys.h"
+#include "fence/tree.h"
 
 /* The marker of a supervisor that never was: its stamp is this test's alone. */
 static struct fence_marker marker_of_nobody(void)
@@ -35,6 +36,7 @@ static pid_t start_sleep(char *const *envp)
 					       .stdio = { -1, -1, -1 },
 					       .session = FENCE_SPAWN_OWN_SESSION,
 					       .umask = -1 };
+	struct fence_proc_stat stat;
 	enum fence_spawn_step step;
 	sigset_t all, old;
 	pid_t pid = -1;
@@ -43,6 +45,10 @@ static pid_t start_sleep(char *const *envp)
 	(void)sigprocmask(SIG_SETMASK, &all, &old);
 	assert_int_equal(fence_spawn_exec(&plan, &pid, NULL, &step), 0);
 	(void)sigprocmask(SIG_SETMASK, &old, NULL);
+	/* The kernel lets a parent go on before the new program has its environment. */
+	do {
+		assert_int_equal(fence_proc_stat(pid, &stat), 0);
+	} while (stat.state != 'S' || strcmp(stat.name, "sleep") != 0);
 	return pid;
 }
 
