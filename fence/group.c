@@ -443,19 +443,21 @@ int fence_group_tail(const struct fence_group *group, int stream, uint8_t **ret,
 	return 0;
 }
 
-void fence_group_abandon(struct fence_group *group)
+void fence_group_abandon(struct fence_group *group, struct fence_group *const *others,
+			 size_t other_count)
 {
 	struct fence_exit how;
 
 	if (group == NULL)
 		return;
+	fence_group_give_back(group->spare_fds);
 	/* The monitor takes a closed socket for our death, and ends everything. */
 	fence_close_fd(&group->control_fd);
 	if (group->monitor > 0)
 		(void)fence_reap_wait(group->monitor, &how, NULL);
 	group->monitor = 0;
-	if (!__atomic_load_n(&group->shared->ended, __ATOMIC_ACQUIRE))
-		(void)monitor_lost(group, NULL, 0, NULL);
+	if (!group->ended && !__atomic_load_n(&group->shared->ended, __ATOMIC_ACQUIRE))
+		(void)monitor_lost(group, others, other_count, NULL);
 	fence_group_free(group);
 }
 

@@ -280,9 +280,11 @@ int fence_group_output(const struct fence_group *group, int stream, struct fence
 /* The tail alone, in the same way. */
 int fence_group_tail(const struct fence_group *group, int stream, uint8_t **ret, size_t *ret_bytes);
 
-/* For who has this one group alone and cannot go on with it: all of it is ended, also what
- * a monitor left that could not go on itself. Then closes and frees. */
-void fence_group_abandon(struct fence_group *group);
+/* For who cannot go on with a group: all of it is ended, also what a monitor left that could
+ * not go on itself. Then closes and frees; one that has ended is only freed. `others` as
+ * for fence_group_step. */
+void fence_group_abandon(struct fence_group *group, struct fence_group *const *others,
+			 size_t other_count);
 
 /* Closes and frees. A group that still runs is killed first, by its monitor; only
  * fence_group_step ends what a monitor left that was itself killed. */

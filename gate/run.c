@@ -116,7 +116,8 @@ static void free_slot(struct slot *slot)
 {
 	size_t number = (size_t)(slot - slot->run->slots);
 
-	fence_group_free(slot->group);
+	/* Also where the gate cannot go on: other stages run, and stay out of it. */
+	fence_group_abandon(slot->group, slot->run->groups, slot->run->conf->jobs);
 	slot->group = NULL;
 	slot->run->groups[number] = NULL;
 	gate_launch_free(&slot->launch);

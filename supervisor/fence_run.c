@@ -74,7 +74,7 @@ static int run_command(struct fenced *f)
 	if (rc != RUN_ENDED) {
 		if (run->err.code == 0)
 			(void)fence_fail(&run->err, rc, "watch the command");
-		fence_group_abandon(run->group);
+		fence_group_abandon(run->group, NULL, 0);
 		return run_complain(run, &run->err);
 	}
 	result = fence_group_result(run->group);

@@ -363,7 +363,7 @@ static int give_up(struct supervisor *s, int rc)
 		(void)fence_fail(&s->run.err, rc, "watch the command");
 	if (s->run.group == NULL)
 		return give_up_start(s);
-	fence_group_abandon(s->run.group);
+	fence_group_abandon(s->run.group, NULL, 0);
 	s->run.group = NULL;
 	return run_complain(&s->run, &s->run.err);
 }
