@@ -64,7 +64,7 @@ static void become_command(const struct run *run, int go_fd)
 		_exit(127);
 	(void)sigemptyset(&none);
 	(void)sigprocmask(SIG_SETMASK, &none, NULL);
-	(void)signal(SIGCHLD, SIG_DFL);
+	(void)fence_signal_default(SIGCHLD);
 	fence_attempt_stamp(&run->marker.supervisor, stamp);
 	if (run->no_stamp)
 		(void)unsetenv(FENCE_ATTEMPT_VARIABLE);
@@ -167,6 +167,7 @@ static int serve(struct run *run)
 						  .over_ended = true,
 						  .lock_wait_ms = 20000 };
 	struct fence_err err = { 0 };
+	const struct sigaction ignored = { .sa_handler = SIG_IGN };
 	char line[128];
 	sigset_t all;
 	bool made;
@@ -175,7 +176,7 @@ static int serve(struct run *run)
 	(void)sigfillset(&all);
 	if (run->blocked)
 		(void)sigprocmask(SIG_SETMASK, &all, NULL);
-	(void)signal(SIGCHLD, SIG_IGN); /* whoever ends is reaped at once */
+	(void)sigaction(SIGCHLD, &ignored, NULL); /* whoever ends is reaped at once */
 	if (fence_marker_writer_open(run->path, &run->writer, &err) < 0 ||
 	    (run->own && fence_attempt_own(&run->writer, NULL, &err) < 0) ||
 	    fence_marker_create(&run->writer, &birth, &run->marker, &made, &err) < 0 ||
