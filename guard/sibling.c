@@ -21,17 +21,28 @@ static int beside_us(const char *program, char *path, size_t size_bytes)
 	return 0;
 }
 
+int guard_sibling_find(const char *program, char *ret_path, size_t size_bytes)
+{
+	int length;
+
+	if (beside_us(program, ret_path, size_bytes) == 0 && access(ret_path, X_OK) == 0)
+		return 0;
+	length = snprintf(ret_path, size_bytes, "%s/%s", FENCE_BINDIR, program);
+	if (length < 0 || (size_t)length >= size_bytes || access(ret_path, X_OK) < 0)
+		return -ENOENT;
+	return 0;
+}
+
 int guard_become(const char *program, char **argv, struct fence_err *err)
 {
 	char path[PATH_MAX];
+	int rc = guard_sibling_find(program, path, sizeof(path));
 
-	if (beside_us(program, path, sizeof(path)) == 0) {
+	if (rc == 0) {
 		argv[0] = path;
 		(void)execve(path, argv, environ);
+		rc = -errno;
 	}
-	(void)snprintf(path, sizeof(path), "%s/%s", FENCE_BINDIR, program);
-	argv[0] = path;
-	(void)execve(path, argv, environ);
-	fence_fail(err, -errno, "execute %s", program);
+	fence_fail(err, rc, "execute %s", program);
 	return fence_hint(err, "install it beside this program or into %s", FENCE_BINDIR);
 }

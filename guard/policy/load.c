@@ -16,6 +16,7 @@
 #include "fence/spawn.h"
 #include "fence/sys.h"
 #include "guard/policy/wire.h"
+#include "guard/sibling.h"
 
 #define READER "fence-policy"
 
@@ -292,33 +293,15 @@ int guard_policy_take(struct guard_policy *policy, char *bytes, size_t count, st
 
 /* --- the program ------------------------------------------------------------------ */
 
-static bool is_program(const char *folder, char *ret_path, size_t size_bytes)
-{
-	int length = snprintf(ret_path, size_bytes, "%s/" READER, folder);
-
-	return length > 0 && (size_t)length < size_bytes && access(ret_path, X_OK) == 0;
-}
-
 static int find_reader(char *ret_path, size_t size_bytes, struct fence_err *err)
 {
-	char own[PATH_MAX];
-	ssize_t length = readlink("/proc/self/exe", own, sizeof(own) - 1);
-	char *slash;
+	int rc = guard_sibling_find(READER, ret_path, size_bytes);
 
-	if (length > 0) {
-		own[length] = '\0';
-		slash = strrchr(own, '/');
-		if (slash != NULL) {
-			*slash = '\0';
-			if (is_program(own, ret_path, size_bytes))
-				return 0;
-		}
-	}
-	if (is_program(FENCE_BINDIR, ret_path, size_bytes))
+	if (rc == 0)
 		return 0;
-	fence_fail_why(err, -ENOENT, "it reads policies, and is not there", READER);
+	fence_fail_why(err, rc, "it reads policies, and is not there", READER);
 	(void)fence_hint(err, "install it beside fence-guard or into %s", FENCE_BINDIR);
-	return -ENOENT;
+	return rc;
 }
 
 static int read_all(int fd, char **ret, size_t *ret_count)
