@@ -245,6 +245,7 @@ extern const char *const guard_protected_in_root[];
 extern const char *const guard_protected_in_git[];
 extern const char *const guard_protected_in_home[];
 extern const char *const guard_masked_in_home[];
+extern const char *const guard_masked_secrets[]; /* of the system; nobody but root needs them */
 extern const char *const guard_masked[];
 extern const char *const guard_masked_in_run[];	    /* below /run */
 extern const char *const guard_masked_in_runtime[]; /* below /run/user/UID */

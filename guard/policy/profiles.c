@@ -78,14 +78,18 @@ const char *const guard_masked_in_home[] = {
 	NULL,
 };
 
-/* Secrets, and sockets behind which somebody with more rights does what he is told:
- * a read-only mount does not stop connect(2). */
-const char *const guard_masked[] = {
+const char *const guard_masked_secrets[] = {
 	"/etc/shadow",
 	"/etc/shadow-",
 	"/etc/gshadow",
 	"/etc/gshadow-",
 	"/etc/security/opasswd",
+	NULL,
+};
+
+/* Sockets behind which somebody with more rights does what he is told: a read-only
+ * mount does not stop connect(2). */
+const char *const guard_masked[] = {
 	"/var/lib/incus/unix.socket",
 	"/var/lib/lxd/unix.socket",
 	"/var/snap/lxd/common/lxd/unix.socket",

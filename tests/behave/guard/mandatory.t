@@ -104,6 +104,14 @@ for f in /etc/shadow /etc/shadow- /etc/gshadow-; do
 	[ -e "$f" ] || continue
 	says "$f is closed" EACCES -- guard_try open "$f"
 done
+if [ "$ROOT" = yes ]; then
+	shadow() {
+		setpriv --reuid=65534 --regid=65534 --groups="$(stat -c %g /etc/shadow)" "$@"
+	}
+	is "control: a user of its group may read /etc/shadow" "$(shadow guard_try open /etc/shadow 2>&1)" ok
+	is "and his command may not" \
+		"$(cd / && shadow fence-guard exec --ro "$FENCE_BUILD" -- guard_try open /etc/shadow 2>&1)" EACCES
+fi
 
 # A folder with a foreign gid is closed to its owner in a user namespace, until it is
 # opened inside: what lies behind it is not missing.
