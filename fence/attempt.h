@@ -127,6 +127,23 @@ void fence_marker_watch_close(struct fence_marker_watch *watch);
 /* "BOOTID/PIDNS/PID/START/ID", with 0 or nothing for what is not known. */
 void fence_attempt_stamp(const struct fence_ident *supervisor, char ret[FENCE_ATTEMPT_STAMP_BYTES]);
 
+/* --- where the markers are ---------------------------------------------------------------- */
+
+/* What the command of an attempt has in its environment, so that who confines it further
+ * can keep the markers from it: the absolute paths of the markers of all attempts that it
+ * is part of, the innermost last, with a ':' between them; in a path "%25" is a '%' and
+ * "%3A" a ':'. */
+#define FENCE_ATTEMPT_MARKERS_VARIABLE "FENCE_MARKERS"
+#define FENCE_ATTEMPT_MARKERS_BYTES    16384
+
+/* The variable's value: `outer` (may be NULL or empty) and `path` after it, which is made
+ * absolute by the working directory. -ENAMETOOLONG: they do not fit. */
+int fence_attempt_markers_add(const char *outer, const char *path,
+			      char ret[FENCE_ATTEMPT_MARKERS_BYTES]);
+/* Takes one path off `*at`: 1 with it in `ret`, 0 at the end, -EINVAL for what
+ * fence_attempt_markers_add did not make, -ENAMETOOLONG when it does not fit. */
+int fence_attempt_markers_next(const char **at, char *ret, size_t size);
+
 #ifdef __cplusplus
 }
 #endif

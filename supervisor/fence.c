@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <poll.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
 #include <unistd.h>
@@ -21,6 +22,20 @@
  * 6 ms and more on Linux 6.18, at our very end, when somebody waits for us. A command that is over
  * before this needs none: nobody was quicker with a cancel. */
 #define WATCH_AFTER_MS 20
+
+int run_fence_name_marker(struct run_fence *fence, struct run_conf *conf, struct fence_err *err)
+{
+	static const char name[] = FENCE_ATTEMPT_MARKERS_VARIABLE "=";
+	int rc;
+
+	memcpy(fence->markers, name, sizeof(name));
+	rc = fence_attempt_markers_add(getenv(FENCE_ATTEMPT_MARKERS_VARIABLE), fence->path,
+				       fence->markers + sizeof(name) - 1);
+	if (rc < 0)
+		return fence_fail(err, rc, "name marker %s in " FENCE_ATTEMPT_MARKERS_VARIABLE,
+				  fence->path);
+	return run_conf_edit_env(conf, fence->markers, false, err);
+}
 
 int run_fence_init(struct run_fence *fence, struct fence_err *err)
 {

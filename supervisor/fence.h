@@ -9,6 +9,7 @@
 #include "fence/ident.h"
 #include "fence/loop.h"
 #include "fence/marker.h"
+#include "supervisor/run.h"
 
 struct run_fence {
 	/* Given. */
@@ -29,7 +30,12 @@ struct run_fence {
 	bool borrowed;	       /* the marker is not ours to write */
 	bool asked;	       /* the group was told to end */
 	struct fence_group *group;
+	char markers[sizeof(FENCE_ATTEMPT_MARKERS_VARIABLE "=") + FENCE_ATTEMPT_MARKERS_BYTES];
 };
+
+/* Names `fence->path` in the command's environment, see fence/attempt.h. The text is the
+ * fence's. */
+int run_fence_name_marker(struct run_fence *fence, struct run_conf *conf, struct fence_err *err);
 
 /* Who we are, and the descriptor to watch the marker with. -errno with words. */
 int run_fence_init(struct run_fence *fence, struct fence_err *err);

@@ -22,7 +22,6 @@ static int borrow_fence(struct fenced *f)
 
 	if (conf->fence_path == NULL)
 		return 0;
-	f->fence.path = conf->fence_path;
 	f->fence.attempt_id = conf->attempt_id;
 	f->fence.format = conf->format;
 	rc = run_fence_init(&f->fence, &f->run.err);
@@ -51,8 +50,13 @@ static int run_command(struct fenced *f)
 	struct run *run = &f->run;
 	struct fence_group_result unfound;
 	const struct fence_group_result *result;
-	int rc = run_prepare(run);
+	int rc = 0;
 
+	f->fence.path = run->conf.fence_path;
+	if (f->fence.path != NULL)
+		rc = run_fence_name_marker(&f->fence, &run->conf, &run->err);
+	if (rc == 0)
+		rc = run_prepare(run);
 	if (rc < 0)
 		return run_complain(run, &run->err);
 	rc = run_find(run);

@@ -430,6 +430,8 @@ static int prepare(struct supervisor *s)
 		rc = run_fence_init(&s->fence, &s->run.err);
 	if (rc == 0)
 		rc = stamp_command(s);
+	if (rc == 0)
+		rc = run_fence_name_marker(&s->fence, &s->run.conf, &s->run.err);
 	return rc < 0 ? rc : run_prepare(&s->run);
 }
 

@@ -7,6 +7,7 @@
 #include <string.h>
 #include <sys/auxv.h>
 
+#include "fence/attempt.h"
 #include "fence/own.h"
 #include "guard/confine/glance.h"
 #include "guard/confine/plan_build.h"
@@ -30,6 +31,32 @@ int guard_plan_find_folder(const char *base, const char *path, struct guard_obje
 		return 0;
 	fence_close_fd(&ret->fd);
 	return rc == 0 || guard_is_absent(rc, base, path) ? 0 : rc;
+}
+
+/* The markers of the attempts that we run in. A supervisor replaces its own when the attempt
+ * ends, which takes the mount away: until then it says what the supervisor wrote. */
+static int protect_markers(struct guard_plan *plan, struct fence_err *err)
+{
+	const char *at = getenv(FENCE_ATTEMPT_MARKERS_VARIABLE);
+	char path[PATH_MAX];
+	char lock[PATH_MAX + sizeof(".lock")];
+	int rc;
+
+	if (at == NULL)
+		return 0;
+	while ((rc = fence_attempt_markers_next(&at, path, sizeof(path))) == 1) {
+		(void)snprintf(lock, sizeof(lock), "%s.lock", path);
+		rc = guard_plan_protect(plan, "/", path, false, err);
+		if (rc == 0)
+			rc = guard_plan_protect(plan, "/", lock, false, err);
+		if (rc < 0)
+			return rc;
+	}
+	if (rc == 0)
+		return 0;
+	fence_fail_why(err, rc, "not a list of markers as fence-supervisor makes it",
+		       "keep " FENCE_ATTEMPT_MARKERS_VARIABLE " from the command");
+	return fence_hint(err, "unset it");
 }
 
 /* --- writable roots and the home folder ----------------------------------------------- */
@@ -231,6 +258,8 @@ int guard_plan_add_defaults(struct guard_plan *plan, struct fence_err *err)
 	 * to it stay as well. */
 	if (rc == 0 && plan->policy->file_path != NULL)
 		rc = guard_plan_protect(plan, "/", plan->policy->file_path, false, err);
+	if (rc == 0)
+		rc = protect_markers(plan, err);
 	if (rc == 0)
 		rc = all_homes(plan, &looked, err);
 	if (rc == 0)

@@ -40,8 +40,8 @@ size_t guard_profile_names(const char *ret[GUARD_PROFILES_MAX])
 	return count;
 }
 
-/* Registrations that make somebody else's program run code later: whoever may
- * write the project must still not be able to write these. */
+/* Registrations that make somebody else's program run code later, and the records of
+ * fence-gate: whoever may write the project must still not be able to write these. */
 const char *const guard_protected_in_root[] = {
 	".claude/settings.json",
 	".claude/settings.local.json",
@@ -49,6 +49,7 @@ const char *const guard_protected_in_root[] = {
 	".gemini/settings.json",
 	".cursor/hooks.json",
 	"opencode.json",
+	".fence",
 	NULL,
 };
 
@@ -79,12 +80,8 @@ const char *const guard_masked_in_home[] = {
 };
 
 const char *const guard_masked_secrets[] = {
-	"/etc/shadow",
-	"/etc/shadow-",
-	"/etc/gshadow",
-	"/etc/gshadow-",
-	"/etc/security/opasswd",
-	NULL,
+	"/etc/shadow",	 "/etc/shadow-",	  "/etc/gshadow",
+	"/etc/gshadow-", "/etc/security/opasswd", NULL,
 };
 
 /* Sockets behind which somebody with more rights does what he is told: a read-only

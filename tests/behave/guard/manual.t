@@ -13,7 +13,7 @@ is "every refused call is in the manual" "$missing" ""
 max=$(sed -n 's/^#define GUARD_KNOWN_MAX \([0-9]*\).*/\1/p' "$SRC/guard/policy/calls.h")
 ok "and the highest known number" grep -qw "$max" page
 missing=
-for path in $(sed -n 's/^[[:space:]]*"\(\.[a-z][^"]*\|\/[^"]*shadow\)",$/\1/p' "$SRC/guard/policy/profiles.c"); do
+for path in $(grep -o '"\(\.[a-z][^"]*\|/etc/[^"]*[a-z]\)"' "$SRC/guard/policy/profiles.c" | tr -d '"'); do
 	grep -qF -- "$path" page || missing="$missing $path"
 done
 is "so are the files that are protected and masked unnamed, but for shells' own" \
