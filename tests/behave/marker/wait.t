@@ -183,7 +183,9 @@ switches() {
 begin "$m" a
 waiting --over --timeout 1h
 before=$(switches)
-: >"$T/other" # a change in the folder that is not the marker's: the count does count
+# A change in the folder that is not the marker's: the count does count. A folder is one
+# event, a file would be one when it is made and another when it is closed.
+mkdir "$T/other"
 await_more() {
 	tap_tries=0
 	while [ "$(switches)" = "$before" ] && [ $tap_tries -lt 200 ]; do
