@@ -84,6 +84,14 @@ static int allow_hardlinks(void *conf, const char *value, struct fence_err *err)
 	return 0;
 }
 
+static int allow_set_id(void *conf, const char *value, struct fence_err *err)
+{
+	(void)value;
+	(void)err;
+	((struct conf *)conf)->policy.allow_set_id = true;
+	return 0;
+}
+
 static int set_net(void *conf, const char *value, struct fence_err *err)
 {
 	struct conf *to = conf;
@@ -244,6 +252,8 @@ static const struct fence_opt options[] = {
 	  add_limit, NULL },
 	{ 0, "allow-userns", NULL, "let the command make user namespaces (browsers)", allow_userns,
 	  NULL },
+	{ 0, "allow-set-id", NULL, "let the command make set-user-ID and set-group-ID files",
+	  allow_set_id, NULL },
 	{ 0, "keep-cap", "NAME", "a capability to keep when started as root", keep_cap, NULL },
 	{ 0, "env-all", NULL, "pass the whole environment", env_all, NULL },
 	{ 0, "env", "NAME[=VALUE]", "pass or set a variable", add_env, NULL },

@@ -388,8 +388,7 @@ static int refuse_call(const char *name, struct fence_err *err)
 static int explain_syscall(struct conf *conf, struct answer *answer, struct fence_err *err)
 {
 	const struct guard_policy *policy = &conf->policy;
-	int error = guard_call_answer(conf->subject, policy->allow_userns,
-				      policy->net == GUARD_NET_PORTS);
+	int error = guard_call_answer(policy, conf->subject);
 
 	if (error == -ENOSYS)
 		return refuse_call(conf->subject, err);

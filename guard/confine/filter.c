@@ -19,17 +19,24 @@ int guard_no_new_privs(struct fence_err *err)
 		sizeof(filter) / sizeof((filter)[0]), (struct sock_filter *)(uintptr_t)(filter)    \
 	}
 
+#define PROGRAMS(net)                                                                              \
+	{                                                                                          \
+		{ PROGRAM(filter_##net), PROGRAM(filter_##net##_userns) },                         \
+		{                                                                                  \
+			PROGRAM(filter_##net##_set_id), PROGRAM(filter_##net##_set_id_userns)      \
+		}                                                                                  \
+	}
+
 struct sock_fprog guard_filter(const struct guard_policy *policy)
 {
-	/* [with_userns] */
-	const struct sock_fprog usual[] = { PROGRAM(filter_default), PROGRAM(filter_userns) };
-	const struct sock_fprog ports[] = { PROGRAM(filter_ports), PROGRAM(filter_ports_userns) };
-	const struct sock_fprog bind[] = { PROGRAM(filter_bind), PROGRAM(filter_bind_userns) };
+	/* [network][set-id allowed][user namespaces allowed] */
+	const struct sock_fprog programs[3][2][2] = { PROGRAMS(default), PROGRAMS(ports),
+						      PROGRAMS(bind) };
+	size_t net = 0;
 
-	if (policy->net != GUARD_NET_PORTS)
-		return usual[policy->allow_userns];
-	return policy->ports.bind.count == 0 ? ports[policy->allow_userns]
-					     : bind[policy->allow_userns];
+	if (policy->net == GUARD_NET_PORTS)
+		net = policy->ports.bind.count == 0 ? 1 : 2;
+	return programs[net][policy->allow_set_id][policy->allow_userns];
 }
 
 int guard_load_filter(const struct guard_policy *policy, struct fence_err *err)

@@ -376,35 +376,52 @@ static bool judge_watched(const struct guard_plan *plan, pid_t pid, const struct
 	return false;
 }
 
-/* Which argument of a refused call is a path that says what it is about. */
-static int path_of(int number)
-{
-	static const struct {
-		int number, argument;
-	} paths[] = {
-		{ SYS_mount, 1 },     { SYS_umount2, 0 }, { SYS_pivot_root, 0 },
-		{ SYS_chroot, 0 },    { SYS_swapon, 0 },  { SYS_acct, 0 },
-		{ SYS_open_tree, 1 }, { SYS_fspick, 1 },  { SYS_mount_setattr, 1 },
-		{ SYS_quotactl, 1 },
-	};
+/* Which arguments of a refused call say what it is about; -1: none. */
+static const struct telling {
+	int number;
+	signed char path, mode;
+} tellings[] = {
+	{ SYS_mount, 1, -1 },	  { SYS_umount2, 0, -1 }, { SYS_pivot_root, 0, -1 },
+	{ SYS_chroot, 0, -1 },	  { SYS_swapon, 0, -1 },  { SYS_acct, 0, -1 },
+	{ SYS_open_tree, 1, -1 }, { SYS_fspick, 1, -1 },  { SYS_mount_setattr, 1, -1 },
+	{ SYS_quotactl, 1, -1 },  { SYS_fchmod, -1, 1 },  { SYS_fchmodat, 1, 2 },
+	{ SYS_fchmodat2, 1, 2 },  { SYS_openat, 1, 3 },	  { SYS_openat2, 1, -1 },
+	{ SYS_mknodat, 1, 2 },
+#ifdef SYS_open
+	{ SYS_chmod, 0, 1 },	  { SYS_open, 0, 2 },	  { SYS_creat, 0, 1 },
+	{ SYS_mknod, 0, 1 },
+#endif
+};
 
-	for (size_t i = 0; i < COUNT(paths); i++)
-		if (paths[i].number == number)
-			return paths[i].argument;
-	return -1;
+static const struct telling *telling_of(int number)
+{
+	for (size_t i = 0; i < COUNT(tellings); i++)
+		if (tellings[i].number == number)
+			return &tellings[i];
+	return NULL;
+}
+
+static void put_telling(const struct telling *telling, pid_t pid, const struct seccomp_data *data,
+			struct fence_text *text)
+{
+	char path[PATH_MAX];
+
+	if (telling->path >= 0 &&
+	    guard_tracee_string(pid, data->args[telling->path], path, sizeof(path))) {
+		fence_text_add(text, " ");
+		put_safe(text, path);
+	}
+	if (telling->mode >= 0)
+		fence_text_add(text, " mode 0%o", (unsigned int)data->args[telling->mode] & 07777);
 }
 
 static void put_refused(pid_t pid, const struct seccomp_data *data, struct fence_text *text)
 {
-	int argument = path_of(data->nr);
-	char path[PATH_MAX];
+	const struct telling *telling = telling_of(data->nr);
 
 	put_call(text, data->nr);
-	if (argument >= 0) {
-		if (guard_tracee_string(pid, data->args[argument], path, sizeof(path))) {
-			fence_text_add(text, " ");
-			put_safe(text, path);
-		}
+	if (telling != NULL) {
+		put_telling(telling, pid, data, text);
 	} else if (data->nr == SYS_socket || data->nr == SYS_socketpair) {
 		fence_text_add(text, " family %d, type %d, protocol %d", (int)data->args[0],
 			       (int)data->args[1], (int)data->args[2]);

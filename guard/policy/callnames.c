@@ -24,20 +24,40 @@ const char *guard_call_nearest(const char *name)
 	return fence_nearest(name, all, COUNT(all));
 }
 
-int guard_call_answer(const char *name, bool with_userns, bool with_ports)
+static bool is_among(const char *name, const char *const *names, size_t count)
+{
+	for (size_t i = 0; i < count; i++)
+		if (strcmp(names[i], name) == 0)
+			return true;
+	return false;
+}
+
+static bool is_judged(const struct guard_policy *policy, const char *name)
+{
+	return is_among(name, guard_judged_calls, COUNT(guard_judged_calls)) ||
+	       (!policy->allow_set_id &&
+		is_among(name, guard_judged_mode_calls, COUNT(guard_judged_mode_calls))) ||
+	       (policy->net == GUARD_NET_PORTS &&
+		is_among(name, guard_judged_port_calls, COUNT(guard_judged_port_calls)));
+}
+
+static bool is_opened(const struct guard_policy *policy, enum guard_opener opener)
+{
+	return (opener == GUARD_BY_USERNS && policy->allow_userns) ||
+	       (opener == GUARD_BY_SET_ID && policy->allow_set_id);
+}
+
+int guard_call_answer(const struct guard_policy *policy, const char *name)
 {
 	if (bsearch(name, guard_call_names, COUNT(guard_call_names), sizeof(guard_call_names[0]),
 		    compare) == NULL)
 		return -ENOSYS;
-	for (size_t i = 0; i < COUNT(guard_judged_calls); i++)
-		if (strcmp(guard_judged_calls[i], name) == 0)
-			return -EAGAIN;
-	for (size_t i = 0; with_ports && i < COUNT(guard_judged_port_calls); i++)
-		if (strcmp(guard_judged_port_calls[i], name) == 0)
-			return -EAGAIN;
+	if (is_judged(policy, name))
+		return -EAGAIN;
 	for (size_t i = 0; i < COUNT(guard_calls); i++)
 		if (strcmp(guard_calls[i].name, name) == 0)
-			return with_userns && guard_calls[i].with_userns ? 0 : guard_calls[i].error;
+			return is_opened(policy, guard_calls[i].opened_by) ? 0
+									   : guard_calls[i].error;
 	return 0;
 }
 

@@ -201,6 +201,8 @@ static int check_unconfined(const struct guard_policy *policy, struct fence_err 
 		option = "keep-cap";
 	else if (policy->allow_hardlinks)
 		option = "allow-hardlinks";
+	else if (policy->allow_set_id)
+		option = "allow-set-id";
 	else if (policy->explain_fd >= 0)
 		option = "explain";
 	if (option == NULL)

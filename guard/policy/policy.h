@@ -152,6 +152,7 @@ struct guard_policy {
 	enum guard_net net;
 	bool allow_userns;
 	bool allow_hardlinks;
+	bool allow_set_id;
 	uint64_t keep_caps;
 	bool env_all;
 	struct guard_env_rule *env;
@@ -231,7 +232,7 @@ int guard_cap_number(const char *name);
 
 /* What the filter answers to a system call: 0 it is allowed, else the errno; -EAGAIN:
  * its arguments decide; -ENOSYS: no call of this machine has that name. */
-int guard_call_answer(const char *name, bool with_userns, bool with_ports);
+int guard_call_answer(const struct guard_policy *policy, const char *name);
 
 /* The system call that was probably meant, or NULL. */
 const char *guard_call_nearest(const char *name);

@@ -7,6 +7,7 @@
 #include <dirent.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <linux/openat2.h>
 #include <sched.h>
 #include <sys/mount.h>
 #include <sys/stat.h>
@@ -508,6 +509,103 @@ static int open_device(const struct attempt *at)
 	return can_open("node", O_RDWR);
 }
 
+#ifndef SYS_fchmodat2
+#define SYS_fchmodat2 452 /* 6.6 */
+#endif
+
+#define PROGRAM "a-program"
+
+/* Gives PROGRAM, or makes it with, the mode arg[0], by call `number`. */
+static long give_mode(long number, long mode)
+{
+	struct open_how how = { .flags = O_CREAT | O_WRONLY, .mode = (unsigned long)mode };
+
+	switch (number) {
+	case SYS_fchmod:
+		return syscall(number, open(PROGRAM, O_RDONLY), mode);
+	case SYS_fchmodat:
+	case SYS_fchmodat2:
+		return syscall(number, AT_FDCWD, PROGRAM, mode, 0);
+#ifdef SYS_open
+	case SYS_chmod:
+		return syscall(number, PROGRAM, mode);
+	case SYS_open:
+		return unlink(PROGRAM) < 0 ? -1
+					   : syscall(number, PROGRAM, O_CREAT | O_WRONLY, mode);
+	case SYS_creat:
+		return unlink(PROGRAM) < 0 ? -1 : syscall(number, PROGRAM, mode);
+	case SYS_mknod:
+		return unlink(PROGRAM) < 0 ? -1 : syscall(number, PROGRAM, S_IFREG | mode, 0);
+#endif
+	case SYS_openat:
+		return unlink(PROGRAM) < 0
+			       ? -1
+			       : syscall(number, AT_FDCWD, PROGRAM, O_CREAT | O_WRONLY, mode);
+	case SYS_mknodat:
+		return unlink(PROGRAM) < 0 ? -1
+					   : syscall(number, AT_FDCWD, PROGRAM, S_IFREG | mode, 0);
+	case SYS_openat2:
+		return unlink(PROGRAM) < 0 ? -1
+					   : syscall(number, AT_FDCWD, PROGRAM, &how, sizeof(how));
+	default:
+		errno = ENOTSUP;
+		return -1;
+	}
+}
+
+static int has_set_id(const char *path)
+{
+	struct stat st;
+
+	if (stat(path, &st) < 0)
+		return -errno;
+	return st.st_mode & (S_ISUID | S_ISGID) ? 0 : ESCAPE_NOTHING;
+}
+
+static int set_id(const struct attempt *at)
+{
+	int result = 0;
+	int fd = open(PROGRAM, O_CREAT | O_WRONLY, 0700);
+
+	if (fd < 0 || give_mode(at->number, at->arg[0]) < 0)
+		result = -errno;
+	(void)close(fd);
+	result = result < 0 ? result : has_set_id(PROGRAM);
+	(void)unlink(PROGRAM);
+	return result;
+}
+
+/* A file without a name gets one later. */
+static int set_id_unnamed(const struct attempt *at)
+{
+	int fd = open(".", O_TMPFILE | O_RDWR | O_CLOEXEC, (mode_t)at->arg[0]);
+	char path[64];
+	int result;
+
+	if (fd < 0)
+		return -errno;
+	(void)snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+	result = linkat(AT_FDCWD, path, AT_FDCWD, PROGRAM, AT_SYMLINK_FOLLOW) < 0
+			 ? -errno
+			 : has_set_id(PROGRAM);
+	(void)unlink(PROGRAM);
+	(void)close(fd);
+	return result;
+}
+
+/* By the name that a descriptor has, of a file that has no other. */
+static int set_id_by_descriptor(const struct attempt *at)
+{
+	int fd = open(".", O_TMPFILE | O_RDWR | O_CLOEXEC, 0700);
+	char path[64];
+	int result;
+
+	(void)snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+	result = fd < 0 || chmod(path, (mode_t)at->arg[0]) < 0 ? -errno : has_set_id(path);
+	(void)close(fd);
+	return result;
+}
+
 static int set_attribute(const char *name)
 {
 	/* struct vfs_cap_data of linux/capability.h, revision 2: CAP_SYS_ADMIN. */
@@ -550,6 +648,9 @@ static int give_away(const struct attempt *at)
 	ATTEMPT(title, "mounts", "EROFS", "EACCES", control_root, "refused", function, .number = 0)
 #define MOUNT(title, function) \
 	ATTEMPT(title, "seccomp", "EPERM", NULL, "ok", NULL, function, .before = mask_in_own_mounts)
+
+#define SET_ID(title, answer, control_, call, mode) \
+	ATTEMPT(title, "seccomp", answer, NULL, control_, NULL, set_id, .number = SYS_##call, .arg = { mode })
 
 static const struct attempt attempts[] = {
 	MASKED("read-masked", "EACCES", read_denied),
@@ -611,6 +712,24 @@ static const struct attempt attempts[] = {
 	ATTEMPT("dev-kvm", "mounts", "ENOENT", NULL, "either", NULL, kvm_device, .number = 0),
 	ATTEMPT("make-device", "landlock", "EACCES", NULL, "ok", "refused", make_device, .number = 0),
 	ATTEMPT("open-device", "mounts", "EACCES", NULL, "ok", NULL, open_device, .for_root = true),
+#ifdef SYS_open /* newer machines have not all of them */
+	SET_ID("set-id-chmod", "EPERM", "ok", chmod, 04755),
+	SET_ID("set-id-chmod-group", "EPERM", "ok", chmod, 02755),
+	SET_ID("set-id-chmod-not-executable", "EPERM", "ok", chmod, 02644),
+	SET_ID("set-id-chmod-high-bits", "EPERM", "ok", chmod, 0x7fff0000L << 16 | 0x10000 | 04755),
+	SET_ID("set-id-open", "EPERM", "ok", open, 04755),
+	SET_ID("set-id-creat", "EPERM", "ok", creat, 04755),
+	SET_ID("set-id-mknod", "EPERM", "ok", mknod, 04755),
+#endif
+	SET_ID("set-id-fchmod", "EPERM", "ok", fchmod, 04755),
+	SET_ID("set-id-fchmodat", "EPERM", "ok", fchmodat, 04755),
+	SET_ID("set-id-fchmodat2", "EPERM", "either", fchmodat2, 04755),
+	SET_ID("set-id-openat", "EPERM", "ok", openat, 04755),
+	SET_ID("set-id-openat-group", "EPERM", "ok", openat, 02755),
+	SET_ID("set-id-openat2", "ENOSYS", "ok", openat2, 04755),
+	SET_ID("set-id-mknodat", "EPERM", "ok", mknodat, 04755),
+	ATTEMPT("set-id-tmpfile", "seccomp", "EPERM", NULL, "ok", NULL, set_id_unnamed, .arg = { 04755 }),
+	ATTEMPT("set-id-by-descriptor", "seccomp", "EPERM", NULL, "ok", NULL, set_id_by_descriptor, .arg = { 04755 }),
 	ATTEMPT("file-capability", "privileges", "EPERM", NULL, "ok", "refused", file_capability, .number = 0),
 	ATTEMPT("trusted-attribute", "privileges", "EPERM", NULL, "either", "refused", trusted_attribute, .number = 0),
 	ATTEMPT("chown-away", "privileges", "EPERM", "EINVAL", "ok", "refused", give_away, .number = 0),

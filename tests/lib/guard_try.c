@@ -16,6 +16,7 @@
  *   guard_try setfcap PATH CAP         gives a file a capability, effective
  *   guard_try open PATH                for reading
  *   guard_try write PATH               opens for writing, creates nothing
+ *   guard_try map PATH                 changes its first byte through a shared mapping
  *   guard_try rename FROM TO
  *   guard_try foreground               are we the foreground group of our terminal */
 #include <arpa/inet.h>
@@ -29,6 +30,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
@@ -214,6 +216,17 @@ static int try_write(char **args)
 	return open(args[0], O_WRONLY) < 0 ? -errno : 0;
 }
 
+static int try_map(char **args)
+{
+	int fd = open(args[0], O_RDWR);
+	char *first = mmap(NULL, 1, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+
+	if (first == MAP_FAILED)
+		return -errno;
+	*first = 'x';
+	return msync(first, 1, MS_SYNC) < 0 ? -errno : 0;
+}
+
 static int try_rename(char **args)
 {
 	return rename(args[0], args[1]) < 0 ? -errno : 0;
@@ -250,6 +263,7 @@ static const struct {
 	{ "setfcap", 2, try_setfcap },
 	{ "open", 1, try_open },
 	{ "write", 1, try_write },
+	{ "map", 1, try_map },
 	{ "rename", 2, try_rename },
 	{ "foreground", 0, try_foreground },
 };

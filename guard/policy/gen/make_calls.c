@@ -12,14 +12,22 @@ static int compare(const void *a, const void *b)
 	return strcmp(*(char *const *)a, *(char *const *)b);
 }
 
+static const char *name_of(int number)
+{
+	for (size_t i = 0; i < sizeof(guard_new_calls) / sizeof(guard_new_calls[0]); i++)
+		if (guard_new_calls[i].number == number)
+			return guard_new_calls[i].name;
+	return seccomp_syscall_resolve_num_arch(SCMP_ARCH_NATIVE, number);
+}
+
 int main(void)
 {
-	char *names[GUARD_KNOWN_MAX + 1];
+	const char *names[GUARD_KNOWN_MAX + 1];
 	size_t count = 0;
 
 	printf("static const char guard_call_numbers[][32] = {\n");
 	for (int number = 0; number <= GUARD_KNOWN_MAX; number++) {
-		char *name = seccomp_syscall_resolve_num_arch(SCMP_ARCH_NATIVE, number);
+		const char *name = name_of(number);
 
 		if (name == NULL || strlen(name) >= 32)
 			continue;

@@ -6,6 +6,7 @@
  * compared by its low 32 bits alone (the kernel cuts ioctl's command to 32 bits, so
  * TIOCSTI | 1<<32 is TIOCSTI). libseccomp sorts the rest into a balanced tree. */
 #include <errno.h>
+#include <fcntl.h>
 #include <linux/audit.h>
 #include <linux/btrfs.h>
 #include <linux/filter.h>
@@ -23,6 +24,7 @@
 #include <sys/mman.h>
 #include <sys/personality.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "guard/policy/calls.h"
@@ -57,8 +59,9 @@
 
 /* What a filter is for. */
 struct variant {
-	const char *name;
+	const char *net;
 	bool userns; /* --allow-userns */
+	bool set_id; /* --allow-set-id */
 	bool ports;  /* --net ports: */
 	bool listen; /* with ports of the command's own in it */
 };
@@ -283,6 +286,54 @@ static void judge_setsockopt(struct program *p, const struct variant *variant)
 	answer(p, ALLOW);
 }
 
+/* --- modes of files ------------------------------------------------------------------ */
+
+/* A set-id file in a writable folder is one on the host as well, where no mount is nosuid:
+ * it gives whoever starts it what the command's user has, or its group. Set-group-ID is
+ * refused without the right to execute, too, since an ACL gives that later and leaves the
+ * bit; and on folders, where it does no harm, since a filter sees no folders. */
+static void judge_mode(struct program *p, unsigned int number)
+{
+	load_arg(p, number);
+	answer_if(p, BPF_JSET, S_ISUID | S_ISGID, REFUSE(EPERM));
+	answer(p, ALLOW);
+}
+
+/* The mode is one only for a file that is made. */
+static void judge_mode_if_made(struct program *p, unsigned int flags, unsigned int number)
+{
+	load_arg(p, flags);
+	emit(p, BPF_JMP | BPF_JSET | BPF_K, O_CREAT | (O_TMPFILE & ~O_DIRECTORY), 1, 0);
+	answer(p, ALLOW);
+	judge_mode(p, number);
+}
+
+static void judge_chmod(struct program *p, const struct variant *variant)
+{
+	(void)variant;
+	judge_mode(p, 1);
+}
+
+static void judge_fchmodat(struct program *p, const struct variant *variant)
+{
+	(void)variant;
+	judge_mode(p, 2);
+}
+
+static void judge_open(struct program *p, const struct variant *variant)
+{
+	(void)variant;
+	judge_mode_if_made(p, 1, 2);
+}
+
+static void judge_openat(struct program *p, const struct variant *variant)
+{
+	(void)variant;
+	judge_mode_if_made(p, 2, 3);
+}
+
+/* --- which they are ------------------------------------------------------------------ */
+
 struct judged {
 	const char *name;
 	void (*judge)(struct program *p, const struct variant *variant);
@@ -292,6 +343,13 @@ static const struct judged judged[] = {
 	{ "ioctl", judge_ioctl },	    { "clone", judge_new_namespaces },
 	{ "unshare", judge_unshare },	    { "socket", judge_socket },
 	{ "socketpair", judge_socketpair }, { "personality", judge_personality },
+};
+
+/* But with --allow-set-id. */
+static const struct judged judged_modes[] = {
+	{ "chmod", judge_chmod },	 { "fchmod", judge_chmod }, { "fchmodat", judge_fchmodat },
+	{ "fchmodat2", judge_fchmodat }, { "open", judge_open },    { "openat", judge_openat },
+	{ "creat", judge_chmod },	 { "mknod", judge_chmod },  { "mknodat", judge_fchmodat },
 };
 
 /* With --net ports: alone. */
@@ -305,6 +363,9 @@ static int number_of(const char *name)
 {
 	int nr = seccomp_syscall_resolve_name(name);
 
+	for (size_t i = 0; i < COUNT(guard_new_calls); i++)
+		if (strcmp(guard_new_calls[i].name, name) == 0)
+			return guard_new_calls[i].number;
 	if (nr == __NR_SCMP_ERROR) {
 		(void)fprintf(stderr, "make_filters: %s: unknown system call\n", name);
 		exit(1);
@@ -312,24 +373,80 @@ static int number_of(const char *name)
 	return nr;
 }
 
+#define SEARCHED_MAX 32
+
+/* Those of one variant, by number. */
+struct search {
+	const struct judged *row[SEARCHED_MAX];
+	size_t count;
+	size_t leave[SEARCHED_MAX]; /* jumps to what comes after all of them */
+	size_t leaves;
+};
+
 /* `names` are calls.h's, for those who ask. */
-static void emit_judged(struct program *p, const struct variant *variant,
-			const struct judged *table, const char *const *names, size_t count)
+static void add_judged(struct search *search, const struct judged *table, const char *const *names,
+		       size_t count)
 {
 	for (size_t i = 0; i < count; i++) {
-		size_t begin;
-
 		if (strcmp(table[i].name, names[i]) != 0)
 			die("calls.h names other judged calls");
-		begin = begin_if_equal(p, (unsigned int)number_of(table[i].name));
-		table[i].judge(p, variant);
-		end_if(p, begin);
+		/* Negative: a call that this architecture never had. */
+		if (number_of(table[i].name) < 0)
+			continue;
+		if (search->count == SEARCHED_MAX)
+			die("too many judged calls");
+		search->row[search->count++] = &table[i];
 	}
+}
+
+static int by_number(const void *a, const void *b)
+{
+	return number_of((*(const struct judged *const *)a)->name) -
+	       number_of((*(const struct judged *const *)b)->name);
+}
+
+/* A judge always answers; a number that is none of theirs leaves. Jumps of more than 255
+ * lines take an instruction of their own. */
+static void emit_search(struct program *p, const struct variant *variant, struct search *search,
+			size_t first, size_t count)
+{
+	size_t middle = first + count / 2;
+	size_t at;
+
+	if (count == 1) {
+		at = begin_if_equal(p, (unsigned int)number_of(search->row[first]->name));
+		search->row[first]->judge(p, variant);
+		end_if(p, at);
+		search->leave[search->leaves++] = emit(p, BPF_JMP | BPF_JA, 0, 0, 0);
+		return;
+	}
+	emit(p, BPF_JMP | BPF_JGE | BPF_K, (unsigned int)number_of(search->row[middle]->name), 0,
+	     1);
+	at = emit(p, BPF_JMP | BPF_JA, 0, 0, 0);
+	emit_search(p, variant, search, first, middle - first);
+	p->line[at].k = (unsigned int)(p->count - at - 1);
+	emit_search(p, variant, search, middle, first + count - middle);
+}
+
+static void emit_judged(struct program *p, const struct variant *variant)
+{
+	struct search search = { .count = 0 };
+
+	add_judged(&search, judged, guard_judged_calls, COUNT(judged));
+	if (!variant->set_id)
+		add_judged(&search, judged_modes, guard_judged_mode_calls, COUNT(judged_modes));
+	if (variant->ports)
+		add_judged(&search, judged_ports, guard_judged_port_calls, COUNT(judged_ports));
+	qsort(search.row, search.count, sizeof(search.row[0]), by_number);
+	emit_search(p, variant, &search, 0, search.count);
+	for (size_t i = 0; i < search.leaves; i++)
+		p->line[search.leave[i]].k = (unsigned int)(p->count - search.leave[i] - 1);
 }
 
 static void emit_prologue(struct program *p, const struct variant *variant)
 {
 	_Static_assert(COUNT(judged) == COUNT(guard_judged_calls), "all of them");
+	_Static_assert(COUNT(judged_modes) == COUNT(guard_judged_mode_calls), "all of them");
 	_Static_assert(COUNT(judged_ports) == COUNT(guard_judged_port_calls), "all of them");
 	load(p, offsetof(struct seccomp_data, arch));
 	emit(p, BPF_JMP | BPF_JEQ | BPF_K, seccomp_arch_native(), 1, 0);
@@ -337,12 +454,16 @@ static void emit_prologue(struct program *p, const struct variant *variant)
 	load(p, offsetof(struct seccomp_data, nr));
 	answer_if_equal(p, SKIPPED_NR, ALLOW);
 	answer_if(p, BPF_JGT, GUARD_KNOWN_MAX, REFUSE(ENOSYS));
-	emit_judged(p, variant, judged, guard_judged_calls, COUNT(judged));
-	if (variant->ports)
-		emit_judged(p, variant, judged_ports, guard_judged_port_calls, COUNT(judged_ports));
+	emit_judged(p, variant);
 }
 
 /* --- the table, by libseccomp --------------------------------------------------------- */
+
+static bool is_open(const struct variant *variant, enum guard_opener opener)
+{
+	return (opener == GUARD_BY_USERNS && variant->userns) ||
+	       (opener == GUARD_BY_SET_ID && variant->set_id);
+}
 
 static void add_table(scmp_filter_ctx ctx, const struct variant *variant)
 {
@@ -351,7 +472,7 @@ static void add_table(scmp_filter_ctx ctx, const struct variant *variant)
 		int nr = number_of(call->name);
 
 		/* Negative: a call that this architecture never had. */
-		if (nr < 0 || (variant->userns && call->with_userns))
+		if (nr < 0 || is_open(variant, call->opened_by))
 			continue;
 		if (seccomp_rule_add(ctx, SCMP_ACT_ERRNO((unsigned int)call->error), nr, 0) < 0)
 			die(call->name);
@@ -387,7 +508,8 @@ static void print_filter(const struct variant *variant)
 	p.count = 0;
 	emit_prologue(&p, variant);
 	append_table(&p, variant);
-	printf("static const struct sock_filter %s[] = {\n", variant->name);
+	printf("static const struct sock_filter filter_%s%s%s[] = {\n", variant->net,
+	       variant->set_id ? "_set_id" : "", variant->userns ? "_userns" : "");
 	for (size_t i = 0; i < p.count; i++)
 		printf("\t{ 0x%02x, %u, %u, 0x%08x },\n", p.line[i].code, p.line[i].jt,
 		       p.line[i].jf, p.line[i].k);
@@ -396,17 +518,19 @@ static void print_filter(const struct variant *variant)
 
 int main(void)
 {
-	static const struct variant variants[] = {
-		{ .name = "filter_default" },
-		{ .name = "filter_userns", .userns = true },
-		{ .name = "filter_ports", .ports = true },
-		{ .name = "filter_ports_userns", .ports = true, .userns = true },
-		{ .name = "filter_bind", .ports = true, .listen = true },
-		{ .name = "filter_bind_userns", .ports = true, .listen = true, .userns = true },
+	static const struct variant nets[] = {
+		{ .net = "default" },
+		{ .net = "ports", .ports = true },
+		{ .net = "bind", .ports = true, .listen = true },
 	};
 
 	printf("/* Made by guard/policy/gen/make_filters.c from guard/policy/calls.h. */\n");
-	for (size_t i = 0; i < COUNT(variants); i++)
-		print_filter(&variants[i]);
+	for (size_t i = 0; i < 4 * COUNT(nets); i++) {
+		struct variant variant = nets[i / 4];
+
+		variant.set_id = i & 2;
+		variant.userns = i & 1;
+		print_filter(&variant);
+	}
 	return ferror(stdout) || fflush(stdout) != 0;
 }

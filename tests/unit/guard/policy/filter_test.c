@@ -8,6 +8,7 @@
 #include <cmocka.h>
 
 #include <errno.h>
+#include <fcntl.h>
 #include <linux/audit.h>
 #include <linux/btrfs.h>
 #include <linux/filter.h>
@@ -88,7 +89,7 @@ static uint32_t ask_userns(uint32_t nr, uint64_t a)
 {
 	struct seccomp_data data = { .nr = (int)nr, .arch = NATIVE, .args = { a } };
 
-	return run(filter_userns, COUNT(filter_userns), &data);
+	return run(filter_default_userns, COUNT(filter_default_userns), &data);
 }
 
 static void ordinary_calls_pass(void **state)
@@ -113,7 +114,8 @@ static void a_foreign_architecture_is_killed(void **state)
 	(void)state;
 	assert_int_equal(run(filter_default, COUNT(filter_default), &data),
 			 SECCOMP_RET_KILL_PROCESS);
-	assert_int_equal(run(filter_userns, COUNT(filter_userns), &data), SECCOMP_RET_KILL_PROCESS);
+	assert_int_equal(run(filter_default_userns, COUNT(filter_default_userns), &data),
+			 SECCOMP_RET_KILL_PROCESS);
 }
 
 static void x32_numbers_and_numbers_above_the_table_do_not_exist(void **state)
@@ -233,12 +235,74 @@ static void only_usual_sockets_can_be_made(void **state)
 	assert_int_equal(ask(SYS_socket, AF_INET, 6, 33), REFUSED(EPROTONOSUPPORT));
 }
 
+/* Of every filter that must answer alike, whatever else it is for. */
+#define ASK_EACH(data, wanted, suffix)                                                             \
+	do {                                                                                       \
+		assert_int_equal(run(filter_default##suffix, COUNT(filter_default##suffix), data), \
+				 wanted);                                                          \
+		assert_int_equal(run(filter_ports##suffix, COUNT(filter_ports##suffix), data),     \
+				 wanted);                                                          \
+		assert_int_equal(run(filter_bind##suffix, COUNT(filter_bind##suffix), data),       \
+				 wanted);                                                          \
+	} while (0)
+
+static void mode_is(uint32_t nr, uint64_t b, uint64_t c, uint64_t d, uint32_t wanted)
+{
+	struct seccomp_data data = { .nr = (int)nr, .arch = NATIVE, .args = { 3, b, c, d } };
+
+	ASK_EACH(&data, wanted, );
+	ASK_EACH(&data, wanted, _userns);
+	ASK_EACH(&data, SECCOMP_RET_ALLOW, _set_id);
+	ASK_EACH(&data, SECCOMP_RET_ALLOW, _set_id_userns);
+}
+
+static uint32_t wanted_of(uint64_t mode)
+{
+	return mode & 06000 ? REFUSED(EPERM) : SECCOMP_RET_ALLOW;
+}
+
+static void no_file_becomes_set_id(void **state)
+{
+	static const uint32_t second[] = { SYS_chmod, SYS_fchmod, SYS_creat, SYS_mknod };
+	static const uint32_t third[] = { SYS_fchmodat, 452, SYS_mknodat };
+
+	(void)state;
+	for (uint64_t mode = 0; mode < 010000; mode++) {
+		/* S_IFREG, and what the kernel does not look at. */
+		uint64_t full = UINT64_C(0x600000000) | 0x70000 | 0100000 | mode;
+
+		for (size_t i = 0; i < COUNT(second); i++)
+			mode_is(second[i], full, 0, 0, wanted_of(mode));
+		for (size_t i = 0; i < COUNT(third); i++)
+			mode_is(third[i], 06000, full, 06000, wanted_of(mode));
+		mode_is(SYS_open, O_CREAT | O_WRONLY, full, 0, wanted_of(mode));
+		mode_is(SYS_openat, 06000, O_CREAT | O_RDWR, full, wanted_of(mode));
+		mode_is(SYS_openat, 0, O_TMPFILE | O_RDWR, full, wanted_of(mode));
+	}
+	mode_is(SYS_openat2, 0, 0, 0, REFUSED(ENOSYS));
+}
+
+static void what_makes_no_file_has_no_mode(void **state)
+{
+	static const uint64_t high = (uint64_t)O_CREAT << 32;
+
+	(void)state;
+	mode_is(SYS_open, high | O_RDWR | O_DIRECTORY, 06777, 0, SECCOMP_RET_ALLOW);
+	mode_is(SYS_openat, 0, high | O_RDONLY | O_DIRECTORY | O_CLOEXEC, 06777, SECCOMP_RET_ALLOW);
+	mode_is(SYS_openat, O_CREAT, O_PATH, 06777, SECCOMP_RET_ALLOW);
+	/* A folder gets no such bit from mkdir(2). */
+	mode_is(SYS_mkdir, 06777, 0, 0, SECCOMP_RET_ALLOW);
+	mode_is(SYS_mkdirat, 0, 06777, 0, SECCOMP_RET_ALLOW);
+	mode_is(SYS_umask, 06000, 06000, 06000, SECCOMP_RET_ALLOW);
+}
+
 static uint32_t ask_ports(uint32_t nr, uint64_t a, uint64_t b, uint64_t c, uint64_t d)
 {
 	struct seccomp_data data = { .nr = (int)nr, .arch = NATIVE, .args = { a, b, c, d } };
 	uint32_t ports = run(filter_ports, COUNT(filter_ports), &data);
 
 	assert_int_equal(run(filter_ports_userns, COUNT(filter_ports_userns), &data), ports);
+	assert_int_equal(run(filter_ports_set_id, COUNT(filter_ports_set_id), &data), ports);
 	if (nr != SYS_listen) {
 		assert_int_equal(run(filter_bind, COUNT(filter_bind), &data), ports);
 		assert_int_equal(run(filter_bind_userns, COUNT(filter_bind_userns), &data), ports);
@@ -332,6 +396,8 @@ int main(void)
 		cmocka_unit_test(new_namespaces_are_refused_unless_they_are_allowed),
 		cmocka_unit_test(only_usual_sockets_can_be_made),
 		cmocka_unit_test(no_snapshot_is_made_that_would_show_what_is_masked),
+		cmocka_unit_test(no_file_becomes_set_id),
+		cmocka_unit_test(what_makes_no_file_has_no_mode),
 		cmocka_unit_test(beside_ports_there_is_tcp_alone),
 		cmocka_unit_test(beside_ports_no_send_call_connects),
 		cmocka_unit_test(beside_ports_a_socket_stays_what_it_is),

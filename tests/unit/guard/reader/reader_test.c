@@ -91,6 +91,9 @@ static void every_fault_has_its_place_and_the_nearest_key(void **state)
 		  "p:3:16: \"seccomp\" cannot be \"off\"; use one of default, strict\n" },
 		{ "version: 1\nprofiles:\n  a: {allowUserns: yes}",
 		  "p:3:20: \"allowUserns\" cannot be \"yes\"; use one of false, true\n" },
+		{ "version: 1\nprofiles:\n  none: {allowSetId: true}",
+		  "p:3:22: profile \"none\" confines neither files nor system calls; it must "
+		  "extend another than none\n" },
 		{ "version: 1\nprofiles:\n  a: {keepCaps: [SYS_ADMINN]}",
 		  "p:3:18: no such capability \"SYS_ADMINN\"; names are those of "
 		  "capabilities(7)\n" },
