@@ -166,6 +166,8 @@ static const struct attempt attempts[] = {
 	IOCTL("tiocsti-high-bits", TIOCSTI | 1L << 32),
 	IOCTL("tioclinux", TIOCLINUX),
 	IOCTL("tioclinux-high-bits", TIOCLINUX | 0x7fL << 40),
+	IOCTL("tiocsetd", TIOCSETD),
+	IOCTL("tiocsetd-high-bits", TIOCSETD | 0x7fff0000L << 16),
 	IOCTL("btrfs-snapshot", BTRFS_IOC_SNAP_CREATE),
 	IOCTL("btrfs-snapshot-v2", BTRFS_IOC_SNAP_CREATE_V2),
 	SECCOMP_CALL("read-implies-exec", "EPERM", "ok", NULL, CALL(personality, READ_IMPLIES_EXEC)),

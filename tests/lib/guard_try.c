@@ -18,6 +18,7 @@
  *   guard_try write PATH               opens for writing, creates nothing
  *   guard_try map PATH                 changes its first byte through a shared mapping
  *   guard_try rename FROM TO
+ *   guard_try discipline N             a new pseudo-terminal gets line discipline N
  *   guard_try foreground               are we the foreground group of our terminal */
 #include <arpa/inet.h>
 #include <errno.h>
@@ -30,6 +31,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
@@ -232,6 +234,14 @@ static int try_rename(char **args)
 	return rename(args[0], args[1]) < 0 ? -errno : 0;
 }
 
+static int try_discipline(char **args)
+{
+	int fd = open("/dev/ptmx", O_RDWR | O_NOCTTY);
+	int discipline = (int)number(args[0]);
+
+	return fd < 0 || ioctl(fd, TIOCSETD, &discipline) < 0 ? -errno : 0;
+}
+
 static int try_foreground(char **args)
 {
 	pid_t group;
@@ -265,6 +275,7 @@ static const struct {
 	{ "write", 1, try_write },
 	{ "map", 1, try_map },
 	{ "rename", 2, try_rename },
+	{ "discipline", 1, try_discipline },
 	{ "foreground", 0, try_foreground },
 };
 

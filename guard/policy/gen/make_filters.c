@@ -142,6 +142,10 @@ static void judge_ioctl(struct program *p, const struct variant *variant)
 	load_arg(p, 1);
 	answer_if_equal(p, TIOCSTI, REFUSE(EPERM));
 	answer_if_equal(p, TIOCLINUX, REFUSE(EPERM));
+	/* Has the kernel load a line discipline's module, on any new pseudo-terminal. What else
+	 * could type for others or take the console (TIOCCONS, KDSKBENT, KDSKBSENT) the kernel
+	 * gives nobody without a capability that is not to be had. */
+	answer_if_equal(p, TIOCSETD, REFUSE(EPERM));
 	/* A snapshot put into a writable folder shows what masks hide. */
 	answer_if_equal(p, BTRFS_IOC_SNAP_CREATE, REFUSE(EPERM));
 	answer_if_equal(p, BTRFS_IOC_SNAP_CREATE_V2, REFUSE(EPERM));

@@ -29,6 +29,8 @@ says "clone of a mount namespace" EPERM -- guard_try clone 0x00020000
 says "TIOCSTI" EPERM -- guard_try call 16 0 0x5412 0
 says "TIOCSTI with a bit that the kernel does not look at" EPERM -- guard_try call 16 0 0x100005412 0
 says "TIOCLINUX" EPERM -- guard_try call 16 0 0x541c 0
+is "control: outside a new terminal gets a line discipline" "$(guard_try discipline 0)" ok
+says "TIOCSETD" EPERM -- guard_try discipline 0
 says "packet sockets" EAFNOSUPPORT -- guard_try call 41 17 3 0
 says "packet sockets, family beyond 32 bits" EAFNOSUPPORT -- guard_try call 41 0x100000011 3 0
 says "vsock" EAFNOSUPPORT -- guard_try call 41 40 1 0

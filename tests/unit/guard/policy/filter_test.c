@@ -163,13 +163,16 @@ static void refused_calls_get_their_answer(void **state)
 		assert_int_equal(ask(calls[i].nr, 0, 0, 0), REFUSED(calls[i].error));
 }
 
-static void terminal_input_is_refused_on_the_low_32_bits(void **state)
+static void a_terminals_dangers_are_refused_on_the_low_32_bits(void **state)
 {
 	(void)state;
 	assert_int_equal(ask(SYS_ioctl, 0, TIOCSTI, 0), REFUSED(EPERM));
 	assert_int_equal(ask(SYS_ioctl, 0, UINT64_C(1) << 32 | TIOCSTI, 0), REFUSED(EPERM));
 	assert_int_equal(ask(SYS_ioctl, 0, UINT64_C(0xffffffff00000000) | TIOCLINUX, 0),
 			 REFUSED(EPERM));
+	assert_int_equal(ask(SYS_ioctl, 0, TIOCSETD, 0), REFUSED(EPERM));
+	assert_int_equal(ask(SYS_ioctl, 0, UINT64_C(0x7f00000000) | TIOCSETD, 0), REFUSED(EPERM));
+	assert_int_equal(ask(SYS_ioctl, 0, TIOCGETD, 0), SECCOMP_RET_ALLOW);
 	assert_int_equal(ask(SYS_ioctl, 0, TCGETS, 0), SECCOMP_RET_ALLOW);
 	assert_int_equal(ask(SYS_ioctl, 0, TIOCSPGRP, 0), SECCOMP_RET_ALLOW);
 }
@@ -392,7 +395,7 @@ int main(void)
 		cmocka_unit_test(a_foreign_architecture_is_killed),
 		cmocka_unit_test(x32_numbers_and_numbers_above_the_table_do_not_exist),
 		cmocka_unit_test(refused_calls_get_their_answer),
-		cmocka_unit_test(terminal_input_is_refused_on_the_low_32_bits),
+		cmocka_unit_test(a_terminals_dangers_are_refused_on_the_low_32_bits),
 		cmocka_unit_test(new_namespaces_are_refused_unless_they_are_allowed),
 		cmocka_unit_test(only_usual_sockets_can_be_made),
 		cmocka_unit_test(no_snapshot_is_made_that_would_show_what_is_masked),
