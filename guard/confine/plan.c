@@ -435,6 +435,14 @@ static int mask_registry(struct guard_plan *plan, struct fence_err *err)
 	return guard_plan_mask(plan, "/", path, false, err);
 }
 
+/* Landlock takes nothing away below what it gives. */
+static int refuse_registry(const char *registry, struct fence_err *err)
+{
+	fence_fail_why(err, -EPERM, "it lies in a writable folder", "keep %s from the command",
+		       registry);
+	return fence_hint(err, "name a folder beside it, or use --profile gate");
+}
+
 /* Of others' placeholders likewise, and where there is none yet it could make one; only
  * one that is not empty stays (guard_placeholder_sweep), so we put a placeholder in. */
 static int hold_registry(struct guard_plan *plan, struct fence_err *err)
@@ -451,6 +459,8 @@ static int hold_registry(struct guard_plan *plan, struct fence_err *err)
 	/* Where we could not, nor could the command. */
 	if (access(parent, W_OK) < 0 && access(registry, W_OK) < 0)
 		return 0;
+	if (plan->policy->profile->narrow)
+		return refuse_registry(registry, err);
 	(void)snprintf(path, sizeof(path), "%s/held", registry);
 	return guard_plan_protect(plan, "/", path, true, err);
 }

@@ -27,6 +27,14 @@ fi
 ok "control: unconfined it writes there" sh -c "echo kept >$T/outside/file"
 ok "the working directory can be written" narrow -- sh -c 'echo x >new; mkdir sub; mv new sub/; rm -r sub'
 ok "so can what is named" narrow --rw "$T/outside" -- sh -c "echo kept >$T/outside/file"
+# Where its placeholders are written down: a command could take away another one's.
+registry=/var/tmp/fenceline-$(id -u)
+[ "$ROOT" = yes ] && registry=/var/lib/fenceline
+for option in --rw --cwd; do
+	exits "$option that would open the registry of placeholders is refused" 125 narrow $option "${registry%/*}" -- true
+	is "with the reason, $option" "$(cat "$T/err")" \
+		"fence-guard: keep $registry from the command: it lies in a writable folder; name a folder beside it, or use --profile gate"
+done
 tries "nothing else can" EACCES guard_try write "$T/outside/file"
 fails "nor be emptied" narrow -- sh -c "true >$T/outside/file"
 fails "nor removed" narrow -- rm -f "$T/outside/file"
