@@ -15,6 +15,12 @@ like "which is said with its reason" "$(cat "$T/err")" "fence-guard: create name
 if command -v bwrap >/dev/null; then
 	exits "inside of bwrap" 5 bwrap --bind / / --dev-bind /dev /dev --proc /proc --unshare-user --unshare-pid \
 		--cap-add ALL -- fence-guard exec --cwd "$W" -- sh -c 'exit 5'
+	# Who starts next outside looks where the registry is; nowhere else would do.
+	exits "where no placeholder can be registered one is refused" 125 bwrap --ro-bind / / --bind "$W" "$W" --dev-bind /dev /dev \
+		--proc /proc --unshare-user --unshare-pid --cap-add ALL -- fence-guard exec --cwd "$W" --protect none -- true
+	like "which is said with the remedy" "$(cat "$T/err")" \
+		"fence-guard: register a placeholder in */fenceline*: Read-only file system; create it first, or protect a folder above it"
+	fails "and none is left" test -e none
 else
 	lacks "inside of bwrap" bubblewrap
 fi

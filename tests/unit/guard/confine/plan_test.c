@@ -211,7 +211,11 @@ static void what_is_named_decides_over_the_working_directory(void **state)
 	rule(f, GUARD_RO, ".");
 	rule(f, GUARD_RW, "a");
 	assert_int_equal(build(f), 0);
-	assert_null(at(f, "")); /* read-only as everything is */
+	/* Read-only as everything is; but below /tmp that would not be there. */
+	if (strncmp(f->base, "/tmp/", 5) == 0)
+		assert_kind(f, "", GUARD_OP_RO);
+	else
+		assert_null(at(f, ""));
 	assert_kind(f, "/a", GUARD_OP_RW);
 }
 
@@ -229,7 +233,7 @@ static void the_new_proc_cannot_be_replaced(void **state)
 	assert_int_equal(build(f), -EINVAL);
 }
 
-static void absent_paths_are_noted_or_held_by_a_placeholder(void **state)
+static void what_is_denied_and_absent_is_noted(void **state)
 {
 	struct fixture *f = *state;
 
@@ -237,8 +241,28 @@ static void absent_paths_are_noted_or_held_by_a_placeholder(void **state)
 	assert_int_equal(build(f), 0);
 	assert_int_equal(f->plan.absent_denied.count, 1);
 	assert_string_equal(f->plan.absent_denied.items[0], "nope");
-	guard_plan_free(&f->plan);
+}
+
+/* In a sandbox, as these tests may be in one of ours, it is. */
+static bool registry_is_read_only(void)
+{
+	char path[64];
+
+	guard_placeholder_registry(path, sizeof(path));
+	*strrchr(path, '/') = '\0';
+	return access(path, W_OK) < 0 && errno == EROFS;
+}
+
+static void what_is_protected_and_absent_is_held_by_a_placeholder_that_is_registered(void **state)
+{
+	struct fixture *f = *state;
+
 	rule(f, GUARD_PROTECT, "a/nope");
+	if (registry_is_read_only()) {
+		assert_int_equal(build(f), -EROFS);
+		assert_int_equal(access("a/nope", F_OK), -1);
+		return;
+	}
 	assert_int_equal(build(f), 0);
 	assert_kind(f, "/a/nope", GUARD_OP_RO);
 	assert_kind(f, "/a", GUARD_OP_PIN);
@@ -278,7 +302,8 @@ int main(void)
 		TEST(contradictions_are_errors_and_repetitions_are_not),
 		TEST(what_is_named_decides_over_the_working_directory),
 		TEST(the_new_proc_cannot_be_replaced),
-		TEST(absent_paths_are_noted_or_held_by_a_placeholder),
+		TEST(what_is_denied_and_absent_is_noted),
+		TEST(what_is_protected_and_absent_is_held_by_a_placeholder_that_is_registered),
 		TEST(a_second_name_is_refused_unless_allowed),
 	};
 
