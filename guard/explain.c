@@ -15,6 +15,7 @@
 #include "guard/confine/plan.h"
 #include "guard/confine/plan_build.h"
 #include "guard/confine/resolve.h"
+#include "guard/confine/steps.h"
 #include "guard/policy/load.h"
 #include "guard/policy/netrule.h"
 #include "guard/policy/policy.h"
@@ -160,9 +161,13 @@ static void set_rule(struct answer *answer, const char *word, const char *path)
 static void judge_default(const struct guard_op *op, struct answer *answer)
 {
 	static const char *const words[] = {
-		[GUARD_OP_DEV] = "the small",	      [GUARD_OP_PROC] = "the new",
-		[GUARD_OP_TMP] = "the private",	      [GUARD_OP_RW] = "the working directory",
-		[GUARD_OP_RO] = "protected unnamed:", [GUARD_OP_MASK] = "masked unnamed:",
+		[GUARD_OP_DEV] = "the small",
+		[GUARD_OP_PROC] = "the new",
+		[GUARD_OP_TMP] = "the private",
+		[GUARD_OP_RW] = "the working directory",
+		[GUARD_OP_RO] = "protected unnamed:",
+		[GUARD_OP_MASK] = "masked unnamed:",
+		[GUARD_OP_OVERLAY] = "a private copy of",
 	};
 
 	set_rule(answer,
@@ -292,7 +297,7 @@ static int answer_unconfined(struct answer *answer)
 static int explain_path(struct conf *conf, struct answer *answer, struct fence_err *err)
 {
 	struct guard_environ environment;
-	struct guard_plan plan = { .look_only = true };
+	struct guard_plan plan = { .look_only = true, .real_root = guard_is_privileged() };
 	int rc = guard_policy_environ(&conf->policy, environ, &environment);
 
 	if (rc < 0)

@@ -56,7 +56,10 @@ static int bring_lo_up(struct guard_confine *confine, struct fence_err *err)
 
 static int look_up(struct guard_confine *confine, struct fence_err *err)
 {
-	int rc = guard_plan_build(&confine->plan, confine->policy, err);
+	int rc;
+
+	confine->plan.real_root = confine->real_root;
+	rc = guard_plan_build(&confine->plan, confine->policy, err);
 
 	if (rc < 0)
 		guard_policy_place(confine->policy, confine->plan.current, err);

@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -43,9 +44,9 @@ bool guard_is_filtered(void)
 	return line != NULL && strtol(line + strlen("\nSeccomp:"), NULL, 10) != 0;
 }
 
-/* Calls `visit` with each mount point of /proc/self/mountinfo until it says true. Blanks in
- * a path are \040 there; nothing here looks for a path that has any. */
-static bool any_mount(bool (*visit)(const char *point, void *arg), void *arg)
+/* Calls `visit` with each mount point of /proc/self/mountinfo until it says true: 1 it did,
+ * 0, or -errno. Blanks in a path are \040 there. */
+static int any_mount(bool (*visit)(const char *point, void *arg), void *arg)
 {
 	FILE *file = fopen("/proc/self/mountinfo", "re");
 	char *line = NULL;
@@ -64,9 +65,38 @@ static bool any_mount(bool (*visit)(const char *point, void *arg), void *arg)
 		found = visit(at, arg);
 	}
 	free(line);
-	if (file != NULL)
-		(void)fclose(file);
-	return found;
+	if (file == NULL)
+		return -errno;
+	(void)fclose(file);
+	return found ? 1 : 0;
+}
+
+/* With blanks and backslashes as mountinfo has them, and a slash behind it. */
+static void escape(const char *path, char *ret, size_t size_bytes)
+{
+	size_t used = 0;
+
+	for (; *path != '\0' && used + 6 < size_bytes; path++)
+		if (strchr(" \t\n\\", *path) == NULL)
+			ret[used++] = *path;
+		else
+			used += (size_t)snprintf(ret + used, size_bytes - used, "\\%03o",
+						 (unsigned char)*path);
+	ret[used++] = '/';
+	ret[used] = '\0';
+}
+
+static bool is_below(const char *point, void *arg)
+{
+	return strncmp(point, arg, strlen(arg)) == 0;
+}
+
+bool guard_mounts_below(const char *path)
+{
+	char prefix[4 * PATH_MAX + 8];
+
+	escape(path, prefix, sizeof(prefix));
+	return any_mount(is_below, prefix) != 0;
 }
 
 static bool is_root(const char *point, void *arg)
@@ -137,7 +167,8 @@ static bool is_nested(struct case_at_hand *at)
  * visible: nothing mounted over parts of it, as container managers do to hide them. */
 static bool is_masked_proc(struct case_at_hand *at)
 {
-	return at->step == GUARD_STEP_PROC && is_refusal(at) && any_mount(is_below_proc, at->name);
+	return at->step == GUARD_STEP_PROC && is_refusal(at) &&
+	       any_mount(is_below_proc, at->name) == 1;
 }
 
 static bool is_filter(struct case_at_hand *at)
@@ -159,7 +190,7 @@ static bool is_chroot(struct case_at_hand *at)
 	if (at->step == GUARD_STEP_MOUNTS ? at->rc != -EINVAL
 					  : at->step != GUARD_STEP_NAMESPACES || at->rc != -EPERM)
 		return false;
-	if (!any_mount(is_root, NULL))
+	if (any_mount(is_root, NULL) != 1)
 		return true;
 	return stat("/", &ours) == 0 && stat("/proc/1/root", &first) == 0 &&
 	       (ours.st_dev != first.st_dev || ours.st_ino != first.st_ino);
@@ -168,6 +199,23 @@ static bool is_chroot(struct case_at_hand *at)
 static bool is_missing_capability(struct case_at_hand *at)
 {
 	return at->step <= GUARD_STEP_PROC && is_refusal(at) && geteuid() == 0 && !at->privileged;
+}
+
+/* The kernel says EINVAL to each of these, and tells the rest to its log. */
+static bool is_no_lower(struct case_at_hand *at)
+{
+	return at->step == GUARD_STEP_OVERLAY && (at->rc == -EINVAL || at->rc == -EXDEV);
+}
+
+static bool is_no_overlay(struct case_at_hand *at)
+{
+	return at->step == GUARD_STEP_OVERLAY && at->rc == -ENODEV;
+}
+
+/* Nothing tells the two apart. */
+static bool is_old_overlay(struct case_at_hand *at)
+{
+	return at->step == GUARD_STEP_OVERLAY && is_refusal(at) && !at->privileged;
 }
 
 static bool is_old_kernel(struct case_at_hand *at)
@@ -245,12 +293,20 @@ static const struct {
 	  "a seccomp filter refuses it: in Docker, run the container with --security-opt "
 	  "seccomp=PROFILE that allows clone, unshare, mount and the mount calls of Linux 5.12 "
 	  "(mount_setattr), or with --cap-add SYS_ADMIN" },
+	{ "no-overlay", is_no_overlay,
+	  "this kernel has no overlayfs: modprobe overlay, or build it with "
+	  "CONFIG_OVERLAY_FS" },
+	{ "no-lower", is_no_lower,
+	  "its file system cannot lie under an overlay (one on another overlay, which cannot be "
+	  "deeper, or one without fixed names), or something is mounted in it" },
 	{ "chroot", is_chroot,
 	  "it is in a chroot, where user namespaces and changes of mounts are refused: run it "
 	  "outside, or enter the folder by pivot_root, as root from a bind of it onto itself" },
 	{ "missing-capability", is_missing_capability,
 	  "uid 0 without CAP_SYS_ADMIN and CAP_SETFCAP cannot confine: give the container "
 	  "--cap-add SYS_ADMIN" },
+	{ "old-kernel", is_old_overlay,
+	  "an overlay takes Linux 5.11 for a plain user, and no security module against it" },
 	{ "security-module", is_module,
 	  "a security module (%s) or a chroot forbids it: in Docker, use --security-opt "
 	  "apparmor=unconfined" },

@@ -13,6 +13,7 @@ enum guard_step {
 	GUARD_STEP_MAP,	       /* /proc/self/uid_map and its like */
 	GUARD_STEP_LO,	       /* lo of a new network namespace */
 	GUARD_STEP_MOUNTS,     /* mount(2), and the calls by descriptor */
+	GUARD_STEP_OVERLAY,    /* an overlay of a folder and of memory */
 	GUARD_STEP_PROC,       /* a fresh /proc */
 	GUARD_STEP_SECCOMP,    /* a filter, a notifier */
 	GUARD_STEP_LANDLOCK,
@@ -34,6 +35,9 @@ void guard_cause_hint(enum guard_step step, struct fence_err *err);
 /* The hint for an error of a stage of apply.h ("namespaces", "mounts"...): of another
  * stage, or with an errno that no host's setting causes, nothing is hinted. */
 void guard_cause_hint_stage(const char *stage, struct fence_err *err);
+
+/* Something is mounted in this folder (without links), or nobody can tell. */
+bool guard_mounts_below(const char *path);
 
 /* A seccomp filter is on this process. */
 bool guard_is_filtered(void);

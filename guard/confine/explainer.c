@@ -188,6 +188,7 @@ static int prepare(struct explainer *explainer, const struct guard_policy *polic
 		(void)setrlimit(RLIMIT_NOFILE, &limit);
 	}
 	explainer->plan.look_only = true;
+	explainer->plan.real_root = guard_is_privileged();
 	explainer->enforcing = guard_filter(policy);
 	explainer->out_fd = policy->explain_fd;
 	return guard_plan_build(&explainer->plan, policy, err);

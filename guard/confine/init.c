@@ -14,6 +14,7 @@
 #include "fence/reap.h"
 #include "fence/spawn.h"
 #include "fence/sys.h"
+#include "guard/confine/discard.h"
 #include "guard/confine/limits.h"
 #include "guard/confine/report.h"
 #include "guard/confine/serve.h"
@@ -23,6 +24,7 @@
 struct init {
 	int sock;
 	const struct guard_command *command;
+	const struct guard_plan *plan;
 	pid_t pid; /* the command, and its process group */
 };
 
@@ -77,12 +79,27 @@ static void tie_to_launcher(const struct init *init)
 	(void)setpgid(0, 0);
 }
 
+static void tell_discarded(const struct init *init)
+{
+	struct guard_report report = { .kind = GUARD_REPORT_DISCARDED };
+
+	for (size_t i = 0; i < init->plan->private_count; i++) {
+		const struct guard_private *copy = &init->plan->privates[i];
+
+		if (copy->upper_fd < 0 || !guard_discard_matters(copy->upper_fd))
+			continue;
+		put_text(report.path, sizeof(report.path), copy->path);
+		(void)guard_report_send(init->sock, &report, -1);
+	}
+}
+
 /* The command's own death ends everything: with pid 1 the kernel kills the whole
  * namespace. Where nobody asked for the record, our own status says all of it. */
 __attribute__((noreturn)) static void end(const struct init *init, const struct fence_exit *how)
 {
 	struct guard_report report = { .kind = GUARD_REPORT_ENDED, .how = *how };
 
+	tell_discarded(init);
 	if (init->command->tell_started) {
 		guard_leftover_look(&report.leftover);
 		(void)guard_report_send(init->sock, &report, -1);
@@ -150,6 +167,14 @@ static unsigned int next_kept(unsigned int first, const int *fds, size_t count, 
 	return best;
 }
 
+static unsigned int next_private(unsigned int first, const struct guard_plan *plan,
+				 unsigned int best)
+{
+	for (size_t i = 0; i < plan->private_count; i++)
+		best = next_kept(first, &plan->privates[i].upper_fd, 1, best);
+	return best;
+}
+
 /* All that the set-up opened, and what the launcher had open; not the descriptors
  * that the command keeps. */
 static int close_others(const struct init *init, const struct guard_confine *confine)
@@ -165,6 +190,7 @@ static int close_others(const struct init *init, const struct guard_confine *con
 
 		kept = next_kept(first, policy->keep_fds, policy->keep_count, kept);
 		kept = next_kept(first, plan->locks, plan->lock_count, kept);
+		kept = next_private(first, plan, kept);
 		if (rc == 0 && kept > first)
 			rc = fence_close_range(first, kept == ~0U ? kept : kept - 1, 0);
 		if (rc < 0 || kept == ~0U)
@@ -180,6 +206,17 @@ static void tell_names(const struct init *init, enum guard_report_kind kind,
 
 	for (size_t i = 0; i < names->count && i < NOTES_MAX; i++) {
 		put_text(report.path, sizeof(report.path), names->items[i]);
+		(void)guard_report_send(init->sock, &report, -1);
+	}
+}
+
+static void tell_copies(const struct init *init)
+{
+	struct guard_report report = { .kind = GUARD_REPORT_GIT };
+
+	for (size_t i = 0; i < init->plan->private_count; i++) {
+		report.status = init->plan->privates[i].rc;
+		put_text(report.path, sizeof(report.path), init->plan->privates[i].path);
 		(void)guard_report_send(init->sock, &report, -1);
 	}
 }
@@ -303,7 +340,7 @@ static int apply(struct guard_confine *confine, const char **stage, struct fence
 
 void guard_init_run(struct guard_confine *confine, const struct guard_command *command, int sock)
 {
-	struct init init = { .sock = sock, .command = command };
+	struct init init = { .sock = sock, .command = command, .plan = &confine->plan };
 	struct guard_serving serving = {
 		.signal_fd = command->signal_fd,
 		.sock = sock,
@@ -320,6 +357,7 @@ void guard_init_run(struct guard_confine *confine, const struct guard_command *c
 		fail(&init, stage, 125, confine->plan.current, &err);
 	if (command->tell_started) {
 		tell_names(&init, GUARD_REPORT_ABSENT, &confine->plan.absent_denied);
+		tell_copies(&init);
 	}
 	tell_names(&init, GUARD_REPORT_PLACEHOLDER, &confine->plan.placeholders);
 	/* The command has our uid: it must not look into pid 1, nor trace it. */

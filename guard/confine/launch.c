@@ -17,6 +17,7 @@
 #include "fence/spawn.h"
 #include "fence/sys.h"
 #include "guard/confine/cause.h"
+#include "guard/confine/discard.h"
 #include "guard/confine/explainer.h"
 #include "guard/confine/init.h"
 #include "guard/confine/placeholder.h"
@@ -125,6 +126,14 @@ static void on_report(struct launch *launch, const struct guard_report *report, 
 	case GUARD_REPORT_PLACEHOLDER:
 		check_record(launch, guard_names_add(&launch->record.placeholders, report->path));
 		break;
+	case GUARD_REPORT_GIT:
+		if (launch->record.git.count < GUARD_PRIVATES_MAX)
+			launch->record.git_rcs[launch->record.git.count] = report->status;
+		check_record(launch, guard_names_add(&launch->record.git, report->path));
+		break;
+	case GUARD_REPORT_DISCARDED:
+		check_record(launch, guard_names_add(&launch->record.discarded, report->path));
+		break;
 	case GUARD_REPORT_STARTED:
 		on_started(launch, report, fd);
 		break;
@@ -169,6 +178,7 @@ static void conclude(struct launch *launch, const struct fence_exit *init_how,
 			       init_how->signalled ? "signal" : "status", init_how->number);
 	}
 	launch->status = fence_exit_status(&launch->how);
+	guard_discard_tell(&launch->record.discarded);
 	if (launch->policy->status_fd >= 0)
 		check_record(launch, guard_record_exit(launch->policy->status_fd, &launch->how,
 						       &launch->confine.limits, &launch->record,
@@ -333,6 +343,8 @@ static void clean_up(struct launch *launch)
 	guard_limits_end(&launch->confine.limits);
 	guard_names_free(&launch->record.absent_denied);
 	guard_names_free(&launch->record.placeholders);
+	guard_names_free(&launch->record.git);
+	guard_names_free(&launch->record.discarded);
 }
 
 /* Its last lines come before our end. */

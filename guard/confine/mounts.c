@@ -110,9 +110,21 @@ static int scratch_folder(const char *name, mode_t mode)
 	return mkdir(name, mode) < 0 ? -errno : guard_tree_clone(AT_FDCWD, name);
 }
 
-static int make_up(struct guard_mounts *mounts, struct guard_op *op, size_t number,
+/* Where there is no copy to be had the host's own is read-only: stricter, never weaker. */
+static int make_copy(const struct guard_mounts *mounts, struct guard_plan *plan,
+		     struct guard_op *op, const char *name, struct fence_err *err)
+{
+	if (guard_overlay_make_private(plan, op, name, mounts->real_root) == 0)
+		return 0;
+	fence_close_fd(&op->tree_fd);
+	op->kind = GUARD_OP_RO;
+	return copy_op(op, err);
+}
+
+static int make_up(struct guard_mounts *mounts, struct guard_plan *plan, size_t number,
 		   struct fence_err *err)
 {
+	struct guard_op *op = &plan->ops[number];
 	char name[32];
 
 	if (op->kind == GUARD_OP_MASK)
@@ -122,6 +134,8 @@ static int make_up(struct guard_mounts *mounts, struct guard_op *op, size_t numb
 	if (op->kind == GUARD_OP_TMP)
 		return op->tree_fd = scratch_folder("tmp", 01777);
 	(void)snprintf(name, sizeof(name), "t%zu", number);
+	if (op->is_private)
+		return make_copy(mounts, plan, op, name, err);
 	if (op->kind == GUARD_OP_OVERLAY)
 		return guard_overlay_make(op, name, mounts->real_root, err);
 	return op->tree_fd = scratch_folder(name, 0755);
@@ -143,7 +157,7 @@ static int make_up_all(struct guard_mounts *mounts, struct guard_plan *plan, str
 		if (op->kind == GUARD_OP_MASK && have_mask[is_dir])
 			continue;
 		have_mask[is_dir] |= op->kind == GUARD_OP_MASK;
-		rc = make_up(mounts, op, i, err);
+		rc = make_up(mounts, plan, i, err);
 		if (rc < 0 && err->code == 0)
 			return fence_fail(err, rc, "make up %s", op->path);
 	}

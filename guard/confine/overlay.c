@@ -6,6 +6,7 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
+#include <sys/xattr.h>
 #include <unistd.h>
 
 #include "fence/own.h"
@@ -43,6 +44,17 @@ static int make_folders(const struct guard_op *op, const char *name, bool real_r
 	return tree_fd < 0 ? tree_fd : guard_tree_attach(tree_fd, AT_FDCWD, lower);
 }
 
+/* The attributes that the overlay keeps its own account in are root's, and in a user
+ * namespace a user's, also for who is root there. */
+static bool is_trusted(const char *name, bool real_root)
+{
+	char work[64];
+
+	(void)snprintf(work, sizeof(work), "%s/work", name);
+	return real_root &&
+	       (setxattr(work, "trusted.overlay.try", "", 0, 0) == 0 || errno != EPERM);
+}
+
 static int configure(int fs_fd, const char *name, bool real_root)
 {
 	static const char *const folders[][2] = {
@@ -58,10 +70,9 @@ static int configure(int fs_fd, const char *name, bool real_root)
 		(void)snprintf(path, sizeof(path), "%s/%s", name, folders[i][1]);
 		rc = fence_fsconfig(fs_fd, FSCONFIG_SET_STRING, folders[i][0], path);
 	}
-	/* In a user namespace the attributes that it keeps its own account in are user's;
-	 * where tmpfs has none of those (before Linux 6.6) it does without, and a folder
-	 * that was on the host cannot be removed and made anew. */
-	if (rc == 0 && !real_root)
+	/* Where tmpfs has no attributes of users (before Linux 6.6) it does without, and a
+	 * folder that was on the host cannot be removed and made anew. */
+	if (rc == 0 && !is_trusted(name, real_root))
 		rc = fence_fsconfig(fs_fd, FSCONFIG_SET_FLAG, "userxattr", NULL);
 	return rc < 0 ? rc : fence_fsconfig(fs_fd, FSCONFIG_CMD_CREATE, NULL, NULL);
 }
@@ -74,6 +85,30 @@ static unsigned int flags_like(int fd)
 	if (fstatvfs(fd, &fs) < 0 || (fs.f_flag & ST_NOEXEC) != 0)
 		flags |= MOUNT_ATTR_NOEXEC;
 	return flags;
+}
+
+/* Kept for the end, when it tells what was written. */
+static int open_upper(const char *name)
+{
+	char path[64];
+	int fd;
+
+	(void)snprintf(path, sizeof(path), "%s/upper", name);
+	fd = openat(AT_FDCWD, path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	return fd < 0 ? -errno : fd;
+}
+
+int guard_overlay_make_private(struct guard_plan *plan, struct guard_op *op, const char *name,
+			       bool real_root)
+{
+	struct guard_private *private = &plan->privates[plan->private_count++];
+	int rc = op->no_copy < 0 ? op->no_copy : guard_overlay_make(op, name, real_root, NULL);
+
+	*private = (struct guard_private){ .path = op->path, .upper_fd = -1 };
+	if (rc == 0)
+		rc = private->upper_fd = open_upper(name);
+	private->rc = rc < 0 ? rc : 0;
+	return private->rc;
 }
 
 int guard_overlay_make(struct guard_op *op, const char *name, bool real_root, struct fence_err *err)

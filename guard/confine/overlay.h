@@ -14,4 +14,9 @@
 int guard_overlay_make(struct guard_op *op, const char *name, bool real_root,
 		       struct fence_err *err);
 
+/* The same for an operation that is private, with an entry in plan->privates: also when
+ * it fails, which is no error there. */
+int guard_overlay_make_private(struct guard_plan *plan, struct guard_op *op, const char *name,
+			       bool real_root);
+
 #endif

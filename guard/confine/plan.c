@@ -5,9 +5,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/auxv.h>
 #include <unistd.h>
 
 #include "fence/own.h"
+#include "guard/confine/cause.h"
 #include "guard/confine/placeholder.h"
 #include "guard/confine/plan_build.h"
 
@@ -296,6 +298,61 @@ int guard_plan_protect(struct guard_plan *plan, const char *base, const char *pa
 	for (int i = 0; rc == 1 && i < TRIES; i++)
 		rc = protect_once(plan, base, path, named, err);
 	return rc == 1 ? fence_fail(err, -EAGAIN, "protect %s", path) : rc;
+}
+
+/* --- private copies ---------------------------------------------------------------- */
+
+static bool has_name(int folder_fd, const char *name)
+{
+	return faccessat(folder_fd, name, F_OK, AT_SYMLINK_NOFOLLOW) == 0;
+}
+
+/* Whoever wrote the pointer that led to it may be hostile: nothing but a repository gets a
+ * copy, nothing that a rule speaks of, and nothing below a mask or in a private /tmp. In a
+ * user namespace the copy's own folder is ours, and git would not mind whose it was. */
+static bool may_be_private(const struct guard_plan *plan, const struct guard_object *object)
+{
+	const struct guard_op *op;
+
+	if (!plan->policy->profile->private_git || plan->planned_privates == GUARD_PRIVATES_MAX ||
+	    !S_ISDIR(object->st.st_mode) || strcmp(object->path, "/") == 0)
+		return false;
+	if (!plan->real_root && object->st.st_uid != (uid_t)getauxval(AT_EUID))
+		return false;
+	op = guard_plan_nearest(plan, object->path);
+	if (op != NULL && (op->kind != GUARD_OP_RW || strcmp(op->path, object->path) == 0))
+		return false;
+	return has_name(object->fd, "HEAD") && has_name(object->fd, "objects") &&
+	       has_name(object->fd, "refs");
+}
+
+int guard_plan_private(struct guard_plan *plan, const char *base, const char *path,
+		       struct fence_err *err)
+{
+	struct link_pinning pinning = { .plan = plan, .err = err };
+	struct guard_link_watch watch = { .seen = pin_link, .arg = &pinning };
+	struct guard_object object = { .fd = -1 };
+	int rc = guard_resolve_quick(base, path, &watch, &object);
+
+	if (rc < 0)
+		return guard_is_absent(rc, base, path)
+			       ? 0
+			       : fence_fail(err, rc, "look at %s/%s", base, path);
+	if (!may_be_private(plan, &object)) {
+		fence_close_fd(&object.fd);
+		return 0;
+	}
+	rc = guard_plan_add(plan, GUARD_OP_OVERLAY, false, &object, err);
+	if (rc < 0)
+		return rc;
+	plan->ops[plan->count - 1].is_private = true;
+	/* An overlay has nothing of what is mounted in its folder; in a user namespace the
+	 * kernel refuses it then, since that uncovers what lies below. */
+	if (plan->real_root && guard_mounts_below(plan->ops[plan->count - 1].path))
+		plan->ops[plan->count - 1].no_copy = -EXDEV;
+	plan->planned_privates++;
+	rc = pin_above(plan, plan->ops[plan->count - 1].path, err);
+	return rc < 0 ? rc : 1;
 }
 
 /* --- masks ------------------------------------------------------------------------ */

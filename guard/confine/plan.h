@@ -20,6 +20,7 @@ enum guard_layer {
 };
 
 #define GUARD_PLACEHOLDERS_MAX 64
+#define GUARD_PRIVATES_MAX     32
 
 enum guard_op_kind {
 	GUARD_OP_PIN,	  /* bound onto itself, so that it cannot be renamed or removed */
@@ -37,6 +38,8 @@ struct guard_op {
 	enum guard_op_kind kind;
 	bool named;	    /* by an option; else by a default, which yields */
 	bool shut;	    /* a mask or a protection: a second name of the file evades it */
+	bool is_private;    /* an overlay that nobody asked for; read-only where there is none */
+	int no_copy;	    /* -errno: is_private, and known to be none; else 0 */
 	const char *origin; /* the rule's own path; NULL: nobody named it */
 	char *path;	    /* link-free; the plan's to free (guard_plan_drop) */
 	size_t length;	    /* of it, in bytes */
@@ -47,9 +50,17 @@ struct guard_op {
 	bool skip;   /* what is above makes it needless */
 };
 
+/* A repository that the command gets a copy of, which is forgotten afterwards. */
+struct guard_private {
+	const char *path; /* the operation's */
+	int upper_fd;	  /* what the command changed in it; -1 */
+	int rc;		  /* -errno: there is no copy, it is read-only */
+};
+
 struct guard_plan {
 	const struct guard_policy *policy;
 	bool look_only; /* nothing is made on the host; explain's, set before */
+	bool real_root; /* no user namespace is needed; set before */
 	char cwd[4096]; /* link-free */
 	struct stat cwd_st;
 	const char *home;     /* of the command; NULL: none known */
@@ -67,13 +78,16 @@ struct guard_plan {
 	struct guard_names placeholders;   /* made for a protected path that is missing */
 	int locks[GUARD_PLACEHOLDERS_MAX]; /* what they are held by, for as long as we are */
 	size_t lock_count;
+	struct guard_private privates[GUARD_PRIVATES_MAX]; /* once the mounts are made */
+	size_t private_count;
+	size_t planned_privates;
 	const char *current; /* the path under way: a failure's */
 	enum guard_layer landlock;
 	bool proc_masked;    /* the host forbids a fresh /proc */
 	bool proc_read_only; /* all of it */
 };
 
-/* Fill `home` and `tmp_dir` first; the policy must outlive the plan. */
+/* Fill `home`, `tmp_dir` and `real_root` first; the policy must outlive the plan. */
 int guard_plan_build(struct guard_plan *plan, const struct guard_policy *policy,
 		     struct fence_err *err);
 void guard_plan_free(struct guard_plan *plan);

@@ -23,6 +23,12 @@ void guard_hint_closed(int rc, struct fence_err *err);
 int guard_plan_protect(struct guard_plan *plan, const char *base, const char *path, bool named,
 		       struct fence_err *err);
 
+/* A folder of git's that the command shall have a private copy of: an overlay, and all
+ * above it pinned as with guard_plan_protect. 1 when it gets one; 0 when a rule, the profile
+ * or the folder's owner is against it, or when it is no repository. */
+int guard_plan_private(struct guard_plan *plan, const char *base, const char *path,
+		       struct fence_err *err);
+
 /* Makes what `path` names unreadable. Where it lies in a writable folder it is pinned
  * like what is protected: moved away, it would be open to the next command. A missing
  * path is noted when it was named. */
@@ -41,8 +47,10 @@ int guard_plan_protect_git(struct guard_plan *plan, const char *root,
 			   const struct guard_glance *glance, struct fence_err *err);
 
 /* The modules of every work tree that `root` lies in: git of an outer repository runs in
- * what its index says is one, wherever it was made. */
-int guard_plan_protect_enclosing(struct guard_plan *plan, const char *root, struct fence_err *err);
+ * what its index says is one, wherever it was made. Of the repository that git finds from
+ * `root`, where that has none itself, the command has a copy. */
+int guard_plan_protect_enclosing(struct guard_plan *plan, const char *root,
+				 const struct guard_glance *glance, struct fence_err *err);
 
 /* The defaults inside every writable root, and the masks. */
 int guard_plan_add_defaults(struct guard_plan *plan, struct fence_err *err);

@@ -89,7 +89,7 @@ static int protect_roots(struct guard_plan *plan, struct looked *looked, struct 
 			continue;
 		rc = guard_plan_protect_git(plan, root, look(looked, root), err);
 		if (rc == 0)
-			rc = guard_plan_protect_enclosing(plan, root, err);
+			rc = guard_plan_protect_enclosing(plan, root, &looked->glance, err);
 		if (rc == 0)
 			rc = guard_plan_protect_list(plan, root, guard_protected_in_root,
 						     &looked->glance, err);

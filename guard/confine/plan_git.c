@@ -7,6 +7,7 @@
  * settings that are found there (core.fsmonitor names a program). It makes files beside the
  * index, and one that it would make by the name of commondir sends it elsewhere for its
  * settings; a placeholder there is no way out, since git stops at one that is empty. */
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -102,23 +103,102 @@ static int protect_hooks_path(struct guard_plan *plan, const char *work_tree, co
 	return rc;
 }
 
-/* A folder of git's, as a whole: a new commondir in it, or hooks where there were none,
- * would make git run what the command wrote, and what does not exist cannot be pinned.
- * Where it is writable by name, what there is of it. */
-static int protect_git_folder(struct guard_plan *plan, const char *work_tree, const char *folder,
-			      struct fence_err *err)
+static int protect_hooks_paths(struct guard_plan *plan, const char *work_tree, const char *folder,
+			       struct fence_err *err)
+{
+	int rc = protect_hooks_path(plan, work_tree, folder, "config", err);
+
+	return rc < 0 ? rc : protect_hooks_path(plan, work_tree, folder, "config.worktree", err);
+}
+
+/* --- private copies ---------------------------------------------------------------------- */
+
+/* What is written there the host never sees. */
+static bool is_copy(const struct guard_plan *plan, const char *folder)
 {
 	const struct guard_op *op = guard_plan_nearest(plan, folder);
-	int rc = 0;
 
-	/* Not the root itself: whoever works in it means to. */
-	if (op != NULL && op->kind == GUARD_OP_RW && strcmp(op->path, folder) != 0)
+	return op != NULL && op->kind == GUARD_OP_OVERLAY;
+}
+
+/* Smaller ones are copied as fast as they are mounted. */
+#define PACK_MIN_BYTES (1024 * 1024)
+#define PACKS_MAX      64
+
+static int hold_pack(struct guard_plan *plan, const char *folder, const char *name,
+		     struct fence_err *err)
+{
+	struct guard_object pack = { .fd = -1 };
+	const char *end = strrchr(name, '.');
+	int rc;
+
+	if (end == NULL || strcmp(end, ".pack") != 0)
+		return 0;
+	rc = guard_resolve_quick(folder, name, NULL, &pack);
+	if (rc < 0 || !S_ISREG(pack.st.st_mode) || pack.st.st_size < PACK_MIN_BYTES) {
+		fence_close_fd(&pack.fd);
+		return 0; /* a copy that costs more is as good */
+	}
+	rc = guard_plan_add(plan, GUARD_OP_RO, false, &pack, err);
+	return rc < 0 ? rc : 1;
+}
+
+/* git sets the time of a pack that has what it was about to write, which would bring all of it
+ * into memory: in a file that is read-only it cannot, and writes the object. */
+static int hold_packs(struct guard_plan *plan, const char *folder, struct fence_err *err)
+{
+	char path[2 * PATH_MAX];
+	int held = 0;
+	int rc = 0;
+	struct dirent *entry;
+	DIR *dir;
+
+	(void)snprintf(path, sizeof(path), "%s/objects/pack", folder);
+	dir = strlen(path) < PATH_MAX ? opendir(path) : NULL;
+	if (dir == NULL)
+		return 0;
+	while (rc >= 0 && held < PACKS_MAX && (entry = readdir(dir)) != NULL) {
+		rc = hold_pack(plan, path, entry->d_name, err);
+		held += rc > 0;
+	}
+	(void)closedir(dir);
+	return rc < 0 ? rc : 0;
+}
+
+/* 1: the command has a copy of it, of its own or as a part of another. */
+static int copy_git_folder(struct guard_plan *plan, const char *work_tree, const char *folder,
+			   struct fence_err *err)
+{
+	int rc = is_copy(plan, folder) ? 1 : guard_plan_private(plan, "/", folder, err);
+
+	if (rc <= 0)
+		return rc;
+	rc = hold_packs(plan, folder, err);
+	if (rc == 0)
+		rc = protect_hooks_paths(plan, work_tree, folder, err);
+	return rc < 0 ? rc : 1;
+}
+
+/* A folder of git's, as a whole: a new commondir in it, or hooks where there were none,
+ * would make git run what the command wrote, and what does not exist cannot be pinned.
+ * Where it, or `common`, the repository that it belongs to, is writable by name, what
+ * there is of it. */
+static int protect_git_folder(struct guard_plan *plan, const char *work_tree, const char *folder,
+			      const char *common, struct fence_err *err)
+{
+	const struct guard_op *op;
+	int rc = copy_git_folder(plan, work_tree, folder, err);
+
+	if (rc != 0)
+		return rc < 0 ? rc : 0;
+	op = guard_plan_nearest(plan, folder);
+	/* Not the root itself, nor one in it: whoever works there means to. */
+	if (op != NULL && op->kind == GUARD_OP_RW && strcmp(op->path, folder) != 0 &&
+	    strcmp(op->path, common) != 0)
 		rc = guard_plan_protect(plan, "/", folder, false, err);
 	if (rc == 0)
 		rc = guard_plan_protect_list(plan, folder, guard_protected_in_git, NULL, err);
-	if (rc == 0)
-		rc = protect_hooks_path(plan, work_tree, folder, "config", err);
-	return rc < 0 ? rc : protect_hooks_path(plan, work_tree, folder, "config.worktree", err);
+	return rc < 0 ? rc : protect_hooks_paths(plan, work_tree, folder, err);
 }
 
 static bool has_entry(const char *folder, const char *name)
@@ -215,11 +295,10 @@ static int protect_modules(struct guard_plan *plan, const char *work_tree, const
 	return rc;
 }
 
-/* The folder that dir/name points to, and what git registers in it. `ret_folder`
- * (PATH_MAX) gets its path, or "" when there is none. */
-static int protect_pointed(struct guard_plan *plan, const char *work_tree, const char *dir,
-			   const char *name, const char *prefix, char *ret_folder,
-			   struct fence_err *err)
+/* The folder that dir/name points to: `ret_folder` (PATH_MAX) gets its path, or "" when
+ * there is none. */
+static int find_pointed(const char *dir, const char *name, const char *prefix, char *ret_folder,
+			struct fence_err *err)
 {
 	char pointer[PATH_MAX];
 	struct guard_object folder = { .fd = -1 };
@@ -233,31 +312,38 @@ static int protect_pointed(struct guard_plan *plan, const char *work_tree, const
 		guard_hint_closed(rc, err);
 		return rc;
 	}
-	if (folder.fd < 0)
-		return 0;
+	if (folder.fd >= 0)
+		memcpy(ret_folder, folder.path, PATH_MAX);
 	fence_close_fd(&folder.fd);
-	memcpy(ret_folder, folder.path, PATH_MAX);
-	rc = protect_git_folder(plan, work_tree, ret_folder, err);
-	/* The index of what `commondir` names is another work tree's. */
-	return rc < 0 || prefix[0] == '\0'
-		       ? rc
-		       : protect_modules(plan, work_tree, ret_folder, protect_module, err);
+	return 0;
 }
 
-/* A work tree: `.git` is a file that names a folder, whose `commondir` names the
- * repository that has the hooks. */
+/* The repository that has `folder`'s hooks, whose `commondir` names it, and which has
+ * `folder` in it as a rule; then `folder`, with what git registers in both. */
+static int protect_shared(struct guard_plan *plan, const char *work_tree, const char *folder,
+			  struct fence_err *err)
+{
+	char common[PATH_MAX];
+	int rc = find_pointed(folder, "commondir", "", common, err);
+
+	if (rc == 0 && common[0] != '\0')
+		rc = protect_git_folder(plan, work_tree, common, common, err);
+	return rc < 0 ? rc : protect_git_folder(plan, work_tree, folder, common, err);
+}
+
+/* A work tree: `.git` is a file that names a folder. */
 static int protect_work_tree(struct guard_plan *plan, const char *root, struct fence_err *err)
 {
 	char folder[PATH_MAX] = "";
-	char common[PATH_MAX];
 	int rc = guard_plan_protect(plan, root, ".git", false, err);
 
 	if (rc == 0)
-		rc = protect_pointed(plan, root, root, ".git", "gitdir: ", folder, err);
+		rc = find_pointed(root, ".git", "gitdir: ", folder, err);
 	if (rc < 0 || folder[0] == '\0')
 		return rc;
-	rc = guard_plan_protect(plan, folder, "commondir", false, err);
-	return rc < 0 ? rc : protect_pointed(plan, root, folder, "commondir", "", common, err);
+	rc = protect_shared(plan, root, folder, err);
+	/* The index of what `commondir` names is another work tree's. */
+	return rc < 0 ? rc : protect_modules(plan, root, folder, protect_module, err);
 }
 
 /* By what git itself knows one. */
@@ -279,14 +365,14 @@ int guard_plan_protect_git(struct guard_plan *plan, const char *root,
 	last = strrchr(parent, '/');
 	if (strcmp(last, "/.git") == 0) {
 		*last = '\0';
-		return protect_git_folder(plan, parent, root, err);
+		return protect_git_folder(plan, parent, root, root, err);
 	}
 	rc = guard_glance_lacks(glance, ".git") ? -ENOENT
 						: guard_resolve_quick(root, ".git", NULL, &git);
 	if (rc == -ENOENT && guard_glance_lacks(glance, "HEAD"))
 		return 0;
 	if (guard_is_absent(rc, root, ".git"))
-		return is_bare(root) ? protect_git_folder(plan, root, root, err) : 0;
+		return is_bare(root) ? protect_git_folder(plan, root, root, root, err) : 0;
 	if (rc < 0) {
 		fence_fail(err, rc, "look at %s/.git", root);
 		guard_hint_closed(rc, err);
@@ -295,10 +381,12 @@ int guard_plan_protect_git(struct guard_plan *plan, const char *root,
 	fence_close_fd(&git.fd);
 	if (!S_ISDIR(git.st.st_mode))
 		return protect_work_tree(plan, root, err);
-	/* By the name that git uses as well: a link on the way is pinned then. */
-	rc = guard_plan_protect(plan, root, ".git/config", false, err);
+	/* By the name that git uses: a link on the way is pinned then. */
+	rc = guard_plan_private(plan, root, ".git", err);
 	if (rc == 0)
-		rc = protect_git_folder(plan, root, git.path, err);
+		rc = guard_plan_protect(plan, root, ".git/config", false, err);
+	if (rc >= 0)
+		rc = protect_git_folder(plan, root, git.path, git.path, err);
 	return rc < 0 ? rc : protect_modules(plan, root, git.path, protect_module, err);
 }
 
@@ -330,21 +418,43 @@ static int find_repository(const char *work_tree, char ret[PATH_MAX], struct fen
 	return 0;
 }
 
-int guard_plan_protect_enclosing(struct guard_plan *plan, const char *root, struct fence_err *err)
+/* The one that git finds from the root is a copy, wherever it lies. */
+static int copy_enclosing(struct guard_plan *plan, const char *root, const char *work_tree,
+			  const char *folder, struct fence_err *err)
+{
+	char common[PATH_MAX];
+	int rc;
+
+	if (guard_path_within(root, folder))
+		return 0;
+	rc = find_pointed(folder, "commondir", "", common, err);
+	if (rc == 0 && common[0] != '\0')
+		rc = copy_git_folder(plan, work_tree, common, err);
+	return rc < 0 ? rc : copy_git_folder(plan, work_tree, folder, err);
+}
+
+int guard_plan_protect_enclosing(struct guard_plan *plan, const char *root,
+				 const struct guard_glance *glance, struct fence_err *err)
 {
 	char outer[PATH_MAX];
 	char folder[PATH_MAX];
+	bool is_nearest = true;
 	int rc = 0;
 
 	(void)snprintf(outer, sizeof(outer), "%s", root);
-	while (rc == 0 && strcmp(outer, "/") != 0) {
+	while (rc >= 0 && strcmp(outer, "/") != 0) {
 		char *last = strrchr(outer, '/');
 
 		last[last == outer ? 1 : 0] = '\0';
 		rc = find_repository(outer, folder, err);
-		if (rc == 0 && folder[0] != '\0')
+		if (rc < 0 || folder[0] == '\0')
+			continue;
+		if (is_nearest && (guard_glance_lacks(glance, ".git") || !has_entry(root, ".git")))
+			rc = copy_enclosing(plan, root, outer, folder, err);
+		is_nearest = false;
+		if (rc >= 0)
 			rc = protect_modules(plan, strcmp(outer, "/") == 0 ? "" : outer, folder,
 					     protect_inner_module, err);
 	}
-	return rc;
+	return rc < 0 ? rc : 0;
 }

@@ -97,7 +97,8 @@ static bool hides(enum guard_op_kind kind)
 static bool shows(const struct guard_op *op)
 {
 	return op->kind == GUARD_OP_RW || op->kind == GUARD_OP_TMPFS ||
-	       op->kind == GUARD_OP_OVERLAY || (op->kind == GUARD_OP_RO && !op->shut);
+	       (op->kind == GUARD_OP_OVERLAY && !op->is_private) ||
+	       (op->kind == GUARD_OP_RO && !op->shut);
 }
 
 static int judge_op(struct guard_plan *plan, struct guard_op *op, struct fence_err *err)

@@ -138,6 +138,28 @@ static void put_list(struct fence_jsonw *w, const char *key, const struct guard_
 		fence_jsonw_uint(w, "namesLeftOut", left_out);
 }
 
+/* What became of the repositories that the profile gives copies of. */
+static void put_git(struct fence_jsonw *w, const struct guard_exec_record *record)
+{
+	struct guard_cause cause;
+
+	fence_jsonw_open(w, "git", '[');
+	for (size_t i = 0; i < record->git.count && i < GUARD_PRIVATES_MAX; i++) {
+		if (w->length_bytes + 6 * strlen(record->git.items[i]) + 2048 > w->size_bytes)
+			break;
+		fence_jsonw_open(w, NULL, '{');
+		fence_jsonw_string(w, "path", record->git.items[i]);
+		fence_jsonw_string(w, "mode", record->git_rcs[i] == 0 ? "private" : "read-only");
+		if (record->git_rcs[i] != 0) {
+			guard_cause_find(GUARD_STEP_OVERLAY, record->git_rcs[i], &cause);
+			fence_jsonw_string(w, "cause", cause.word);
+			fence_jsonw_string(w, "remedy", cause.remedy);
+		}
+		fence_jsonw_close(w, '}');
+	}
+	fence_jsonw_close(w, ']');
+}
+
 static void put_bound(struct fence_jsonw *w, const char *key, const char *unit, uint64_t most,
 		      bool by_rlimit)
 {
@@ -244,6 +266,7 @@ int guard_record_exec(int fd, const struct guard_confine *confine,
 			   policy->profile->narrow ? "host"
 			   : record->proc_masked   ? "masked"
 						   : "fresh");
+	put_git(&w, record);
 	put_list(&w, "absentDenied", &record->absent_denied);
 	put_list(&w, "placeholders", &record->placeholders);
 	return end(&w, fd);
@@ -284,6 +307,7 @@ int guard_record_exit(int fd, const struct fence_exit *how, const struct guard_l
 	fence_jsonw_int(&w, how->signalled ? "signal" : "code", how->number);
 	fence_jsonw_bool(&w, "coreDumped", how->core);
 	put_leftover(&w, &record->leftover);
+	put_list(&w, "discarded", &record->discarded);
 	fence_jsonw_int(&w, "wallMs", wall_ms);
 	fence_jsonw_open(&w, "rusage", '{');
 	fence_jsonw_int(&w, "userMs", ms_of(&usage->ru_utime));

@@ -18,6 +18,9 @@ struct guard_exec_record {
 	enum guard_layer landlock;
 	struct guard_names absent_denied;
 	struct guard_names placeholders;
+	struct guard_names git;		 /* repositories, and of each */
+	int git_rcs[GUARD_PRIVATES_MAX]; /* 0: the command has a copy; else -errno */
+	struct guard_names discarded;	 /* of them, what was done in it */
 	struct guard_leftover leftover;
 };
 

@@ -14,14 +14,16 @@ enum guard_report_kind {
 	GUARD_REPORT_FAILED,	  /* nothing was started: stage, status, err, path */
 	GUARD_REPORT_ABSENT,	  /* a denied path that does not exist: path */
 	GUARD_REPORT_PLACEHOLDER, /* made for a protected path that does not exist: path */
+	GUARD_REPORT_GIT,	  /* a repository: path; status 0 it is a copy, else -errno */
 	GUARD_REPORT_STARTED,	  /* with a pidfd of the command beside it */
 	GUARD_REPORT_STOPPED,	  /* the command was stopped: status is the signal */
+	GUARD_REPORT_DISCARDED,	  /* a copy that something was done in: path */
 	GUARD_REPORT_ENDED,	  /* how, leftover */
 };
 
 struct guard_report {
 	enum guard_report_kind kind;
-	int status;		   /* FAILED: what to exit with */
+	int status;		   /* FAILED: what to exit with; GIT */
 	bool proc_masked;	   /* STARTED */
 	enum guard_layer landlock; /* STARTED */
 	struct fence_exit how;

@@ -24,6 +24,7 @@
 #include "fence/reap.h"
 #include "fence/spawn.h"
 #include "fence/sys.h"
+#include "guard/confine/overlay.h"
 #include "guard/confine/steps.h"
 #include "guard/confine/tree.h"
 
@@ -69,6 +70,34 @@ static int try_proc(struct guard_finding *finding)
 	    mount("proc", "/proc", "proc", MS_NOSUID | MS_NODEV | MS_NOEXEC, NULL) < 0)
 		return -errno;
 	return 0;
+}
+
+/* Of the repository that is here; where there is none, of what surely can be. */
+static int lay_over(void)
+{
+	struct guard_op op = { .object_fd = -1, .tree_fd = -1, .path = (char[]){ ".git" } };
+	struct fence_err err = { 0 };
+
+	op.object_fd = openat(AT_FDCWD, ".git", O_PATH | O_DIRECTORY | O_CLOEXEC);
+	if (mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) < 0 ||
+	    mount("tmpfs", "/proc", "tmpfs", MS_NOSUID | MS_NODEV, "mode=0755") < 0 ||
+	    chdir("/proc") < 0)
+		return -errno;
+	if (op.object_fd < 0 && mkdir(".git", 0700) == 0)
+		op.object_fd = openat(AT_FDCWD, ".git", O_PATH | O_DIRECTORY | O_CLOEXEC);
+	if (op.object_fd < 0 || fstat(op.object_fd, &op.st) < 0)
+		return -errno;
+	return guard_overlay_make(&op, "copy", guard_is_privileged() && getauxval(AT_EUID) == 0,
+				  &err);
+}
+
+static int try_overlay(struct guard_finding *finding)
+{
+	int rc = lay_over();
+
+	(void)snprintf(finding->detail, sizeof(finding->detail), "in profile gate .git is %s",
+		       rc == 0 ? "a private copy" : "read-only");
+	return rc;
 }
 
 static int try_lo(struct guard_finding *finding)
@@ -300,6 +329,8 @@ static const struct {
 				 CLONE_NEWNS, true, try_mounts },
 	[GUARD_TRIAL_PROC] = { "proc", "mount a fresh /proc", GUARD_STEP_PROC,
 			       CLONE_NEWNS | CLONE_NEWPID, true, try_proc },
+	[GUARD_TRIAL_OVERLAY] = { "overlay", "copy a repository for git", GUARD_STEP_OVERLAY,
+				  CLONE_NEWNS, true, try_overlay },
 	[GUARD_TRIAL_NETNS] = { "network-namespace", "make a network namespace",
 				GUARD_STEP_NAMESPACES, CLONE_NEWNET, true, nothing },
 	[GUARD_TRIAL_LO] = { "lo", "bring lo up in it", GUARD_STEP_LO, CLONE_NEWNET, true, try_lo },

@@ -123,6 +123,7 @@ struct guard_profile {
 	bool confine;	    /* mounts, capabilities, no_new_privs, seccomp */
 	bool narrow;	    /* neither namespaces nor mounts: Landlock and seccomp alone */
 	bool read_only_cwd; /* and TMPDIR=/tmp, the one place to write */
+	bool private_git;   /* of a repository a private copy; else it is read-only */
 	enum guard_net net;
 	bool allow_userns;
 	uint64_t keep_caps; /* of those that we have */

@@ -11,9 +11,10 @@
 	(CAP(SETUID) | CAP(SETGID) | CAP(CHOWN) | CAP(KILL) | CAP(DAC_OVERRIDE) | CAP(FOWNER))
 
 static const struct guard_profile profiles[] = {
-	{ .name = "gate", .confine = true, .net = GUARD_NET_NONE },
+	{ .name = "gate", .confine = true, .private_git = true, .net = GUARD_NET_NONE },
 	{ .name = "chromium",
 	  .confine = true,
+	  .private_git = true,
 	  .net = GUARD_NET_NONE,
 	  .allow_userns = true,
 	  .keep_caps = CHROMIUM_CAPS },

@@ -4,6 +4,7 @@
  *                 mounts, namespaces, keys are EPERM, clone3 is ENOSYS
  *   no-landlock   a kernel that was built without Landlock
  *   landlock-off  one that was started without it
+ *   no-overlay    one that was built without overlayfs
  *   apparmor      no process can write a uid_map (EACCES), as Ubuntu's restriction of
  *                 unprivileged user namespaces has it; this process stays and answers
  *
@@ -67,6 +68,11 @@ static const struct refusal landlock_off[] = {
 	{ 0, 0, 0 },
 };
 
+static const struct refusal no_overlay[] = {
+	{ SYS_fsopen, ERRNO(ENODEV), 0 },
+	{ 0, 0, 0 },
+};
+
 static const struct refusal apparmor[] = {
 	{ SYS_write, SECCOMP_RET_USER_NOTIF, 0 },
 	{ 0, 0, 0 },
@@ -80,6 +86,7 @@ static const struct {
 	{ "docker", docker, 0 },
 	{ "no-landlock", no_landlock, 0 },
 	{ "landlock-off", landlock_off, 0 },
+	{ "no-overlay", no_overlay, 0 },
 	{ "apparmor", apparmor, 1 },
 };
 

@@ -48,6 +48,44 @@ exits "profile none, which needs it, is refused" 125 \
 	unshare -Urm ./hidden-proc fence-guard exec --profile none -- true
 like "with the part that is hidden" "$(cat "$T/err")" \
 	"fence-guard: mount /proc: Operation not permitted; *(/proc/version is mounted over)*"
+# A repository without git's help: what makes one.
+mkdir -p repo/.git/objects repo/.git/refs
+: >repo/.git/HEAD
+# copy [WRAPPER...]: what the record says of it, and whether the command can write there
+copy() (
+	cd repo && "$@" fence-guard exec --ro "$FENCE_BUILD" --status-fd 5 -- guard_try write .git/HEAD \
+		5>"$T/record" 2>"$T/err" >"$T/out"
+	echo "$(field '.git[] | "\(.mode) \(.cause)"') $(cat "$T/out")"
+	cat "$T/record" >>"$T/all"
+)
+is "control: of a repository there is a copy" "$(copy env)" "private null ok"
+is "without overlayfs it is read-only" "$(copy guard_filter no-overlay)" "read-only no-overlay EROFS"
+like "with the remedy" "$(field '.git[].remedy')" "*modprobe overlay*"
+is "its layers are whole" "$(field '"\(.layers.mounts) \(.degraded | length)"')" "enforced 0"
+cat >stacked <<END
+#!/bin/sh
+mkdir "$T/s" && mount -t tmpfs t "$T/s" && cd "$T/s" && mkdir u v w x one two || exit 1
+mount -t overlay -o "userxattr,lowerdir=$W,upperdir=u,workdir=v" o one || exit 1
+[ "\$1" = 1 ] || mount -t overlay -o userxattr,lowerdir=one,upperdir=w,workdir=x o two || exit 1
+[ "\$1" = 1 ] && cd one/repo || cd two/repo
+shift && exec unshare -U --map-user=1000 --map-group=1000 "\$@"
+END
+chmod 755 stacked
+is "on one overlay there is one" "$(copy unshare -Urm ../stacked 1)" "private null ok"
+rm -rf "$T/s"
+is "on two it is read-only" "$(copy unshare -Urm ../stacked 2)" "read-only no-lower EROFS"
+rm -rf "$T/s"
+cat >mounted <<END
+#!/bin/sh
+mount --bind .git/objects .git/objects && exec "\$@"
+END
+chmod 755 mounted
+is "with something mounted in it, too" \
+	"$(copy unshare -Urm ../mounted unshare -U --map-user=1000 --map-group=1000)" "read-only no-lower EROFS"
+is "also for root" "$(copy unshare -Urm ../mounted)" "read-only no-lower EROFS"
+is "control: who is root in a namespace has one" "$(copy unshare -Urm)" "private null ok"
+exits "a copy that was asked for is not left out" 125 sh -c 'cd repo && guard_filter no-overlay fence-guard exec --overlay .git -- true'
+like "but refused" "$(cat "$T/err")" "fence-guard: make an overlay of *.git: No such device; *modprobe overlay*"
 is "the records are as their schema says" "$(faults "$T/all")" ""
 
 # refused NAME PATTERN WRAPPER...

@@ -112,6 +112,20 @@ is "which makes less of the mounts" "$(layer gate mounts) $(layer none namespace
 agrees "a /proc with hidden parts" unshare -Urm ./hidden-proc
 cat "$T/json" >>"$T/all"
 
+mkdir -p .git/objects .git/refs && : >.git/HEAD
+doctor env
+is "a repository can be copied" "$(step overlay) $(jq -r '.steps[] | select(.name == "overlay").detail' "$T/json")" \
+	"works in profile gate .git is a private copy"
+doctor guard_filter no-overlay
+is "without overlayfs it cannot: nothing less, but that" "$(cat "$T/status")" 0
+is "by name" "$(step overlay)" "ENODEV no-overlay"
+is "with what it is then" "$(jq -r '.steps[] | select(.name == "overlay").detail' "$T/json")" \
+	"in profile gate .git is read-only"
+like "and what to do" "$(remedy overlay)" "*modprobe overlay*"
+agrees "no overlayfs" guard_filter no-overlay
+cat "$T/json" >>"$T/all"
+rm -r .git
+
 doctor unshare -Urm ./in-chroot
 is "in a chroot: refused" "$(cat "$T/status")" 77
 is "by name" "$(step user-namespace)" "EPERM chroot"

@@ -56,6 +56,10 @@ explains "a rule's reason" \
 	--path policy.yaml
 explains "what is protected unnamed" \
 	".git/hooks/x: read-only: protected unnamed: $W/.git; enforced by mount" --path .git/hooks/x
+mkdir .git/objects .git/refs && : >.git/HEAD
+explains "a repository, of which there is a copy" \
+	".git/hooks/x: private: a private copy of $W/.git; enforced by mount" --path .git/hooks/x
+rm -r .git/objects .git/refs .git/HEAD
 explains "what is masked unnamed" \
 	"$HOME/.ssh: deny: masked unnamed: $HOME/.ssh; enforced by mount" --path "$HOME/.ssh"
 explains "what may be written" "x: allow: the working directory $W; enforced by none" --path x

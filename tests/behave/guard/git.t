@@ -48,12 +48,22 @@ ask() {
 	if [ -e "$T/ran" ]; then echo ran; else echo kept; fi
 }
 
+# state [FOLDER]: all that a repository is: names, modes, owners, sizes, times, contents
+state() {
+	find "${1:-.git}" -printf '%p %y %m %U %G %n %s %T@\n' | sort
+	find "${1:-.git}" -type f -exec sha256sum {} + | sort
+}
+
 # attack HOW OPTIONS...: what became of it: "ran" or "kept"
 attack() {
 	attack_how=$1
 	shift
 	fresh
-	fence-guard exec --ro "$FENCE_BUILD" --ro "$T/evil" --ro "$HOME" "$@" -- sh -c "$attack_how" - "$T/evil" >/dev/null 2>&1
+	state >"$T/before"
+	# shellcheck disable=SC2086
+	${GUARD_HOST:-} fence-guard exec --ro "$FENCE_BUILD" --ro "$T/evil" --ro "$HOME" "$@" -- sh -c "$attack_how" - "$T/evil" >/dev/null 2>&1
+	echo $? >"$T/attacked"
+	state >"$T/after"
 	rm -f "$T/ran"
 	ask
 }
@@ -70,12 +80,16 @@ for way in setting hook commondir parent index; do
 	# shellcheck disable=SC2154
 	is "control: outside, git is made to run a program by way of $way" "$(open_way "$how")" ran
 	is "confined, it is not" "$(attack "$how")" kept
+	ok "and the host's .git is as it was, byte for byte" cmp "$T/before" "$T/after"
+	[ $way = parent ] || is "though the command did it, in its copy" "$(cat "$T/attacked")" 0
+	is "nor where there is no copy to be had" "$(GUARD_HOST="guard_filter no-overlay" attack "$how")" kept
+	is "nor where it is read-only by name" "$(attack "$how" --ro .git)" kept
 done
 for way in setting hook parent; do
 	eval "how=\$by_$way"
 	is "not by way of $way where .git may be written either" "$(attack "$how" --rw .git)" kept
 done
-# Why .git is read-only as a whole: if these two ever fail to run it, that can be lifted.
+# Why nobody but its own writes to .git: if these two ever fail to run it, that can be lifted.
 is "where it may be written, the index is a way" "$(attack "$by_index" --rw .git)" ran
 is "and commondir" "$(attack "$by_commondir" --rw .git)" ran
 
@@ -83,15 +97,129 @@ is "and commondir" "$(attack "$by_commondir" --rw .git)" ran
 fresh
 g() { guard --ro "$HOME" "$@"; }
 exits "git can be asked" 0 g -- sh -c 'git status && git log && git diff && git show && git grep one && git blame file'
-exits "and no changes made" 128 g -- git add file
-like "for the reason that the manual names" "$(cat "$T/err")" "*index.lock*Read-only file system*"
-exits "where .git may be written, all of it works" 0 g --rw .git -- sh -ec '
+is "without a word" "$(cat "$T/err")" ""
+works='
 	echo two >file && git add file && git commit -qm two && git branch b && git checkout -q b && echo three >file
 	git stash -q && git stash pop -q && git commit -qam three && git checkout -q main && git merge -q b
 	git tag -a -m t t && git gc -q && git worktree add -q ../repo/tree -b c && git -C tree commit -q --allow-empty -m four
-	git worktree remove tree && git rebase -q HEAD~1 && git reset -q --hard && git fsck'
+	git worktree remove tree && git rebase -q HEAD~1 && git reset -q --hard && git fsck
+	test "$(git log --format=%s main | tr "\n" " ")" = "three two one "'
+# What takes settings, and folders that go and come back.
+more='
+	git branch d/e && git branch -m d/e f/g && git pack-refs --all && git branch -D f/g >/dev/null && git branch f
+	git remote add r . && git fetch -q r && git remote rename r s 2>/dev/null && git notes add -m note && git config x.y z
+	git clone -q . /tmp/clone && cd /tmp/clone && git commit -q --allow-empty -m five && git push -q origin HEAD:refs/heads/g/h
+	cd - >/dev/null && git update-ref -d refs/notes/commits && git repack -adq && git prune && git commit-graph write
+	rm -r .git/hooks .git/logs && mkdir .git/hooks && git commit -q --allow-empty -m six && git fsck
+	test "$(git log --format=%s g/h | head -n 1)" = five'
+# Packs of more than a megabyte are held.
+for i in 1 2 3; do head -c 500000 /dev/urandom >big$i; done
+git add . && git commit -qm one --amend && git gc -q
+state >"$T/before"
+exits "all of git works" 0 g -- sh -ec "$works$more"
+lost="fence-guard: what git did in $W/repo/.git was not kept: the command had a private copy; --rw $W/repo/.git keeps it"
+is "and it is said that nothing of it was kept" "$(tail -n 1 "$T/err")" "$lost"
+state >"$T/after"
+ok "the host's .git is as it was" cmp "$T/before" "$T/after"
+is "with one commit" "$(git log --all --format=%s)" one
+git reset -q --hard
+exits "where .git may be written, all of it works" 0 g --rw .git -- sh -ec "$works"
 is "and the host has it" "$(git log --format=%s main | tr '\n' ' ')" "three two one "
+is "of which nothing is said" "$(tail -n 1 "$T/err" | grep -c fence-guard)" 0
 exits "but for its settings" 0 g --rw .git -- sh -c '! git config x.y z'
+
+# --- what is said at the end ----------------------------------------------------------------
+fresh
+lost="fence-guard: what git did in $W/repo/.git was not kept: the command had a private copy; --rw $W/repo/.git keeps it"
+# said COMMAND...: what is said, and what the record has
+said() {
+	g --status-fd 5 -- "$@" 5>"$T/record" 2>"$T/err" >/dev/null
+	echo "$?/$(grep -c . "$T/err")/$(jq -r 'select(.event == "exit") | .discarded | join(" ")' "$T/record")"
+}
+touch -d @1 file
+before=$(stat -c %y%i .git/index)
+is "an index that is refreshed is no loss" "$(said git status)" 0/0/
+is "nor is what is made and removed again" "$(said sh -c ': >.git/objects/x; rm .git/objects/x')" 0/0/
+is "nor what a killed git leaves" "$(said sh -c ': >.git/index.lock; mkdir .git/objects/aa; : >.git/objects/aa/tmp_obj_x')" 0/0/
+is "the host's index is as it was" "$(stat -c %y%i .git/index)" "$before"
+is "what is added is" "$(said sh -c 'echo staged >file; git add file')" "0/1/$W/repo/.git"
+is "in these words" "$(cat "$T/err")" "$lost"
+is "the record has the repository" "$(jq -rc 'select(.event == "exec") | .git' "$T/record")" \
+	"[{\"path\":\"$W/repo/.git\",\"mode\":\"private\"}]"
+git checkout -q file
+is "so is a reference that is removed" "$(git branch x && said git branch -D x)" "0/1/$W/repo/.git"
+is "and a setting" "$(said git config x.y z)" "0/1/$W/repo/.git"
+is "also when the command fails" "$(said sh -c 'git commit -q --allow-empty -m x; exit 3')" "3/1/$W/repo/.git"
+is "or is killed" "$(said sh -c 'git commit -q --allow-empty -m x; kill -9 $$')" "137/1/$W/repo/.git"
+is "or writes more than anybody looks at" "$(said sh -c 'mkdir .git/objects/aa && cd .git/objects/aa &&
+	i=0; while [ $i -lt 5000 ]; do echo tmp_$i; i=$((i+1)); done | xargs touch')" "0/1/$W/repo/.git"
+is "nothing is said of a copy that was asked for" \
+	"$(g --overlay .git -- git commit -q --allow-empty -m x 2>&1)" ""
+is "a closed standard error changes nothing" "$(g -- git commit -q --allow-empty -m x 2>&-; echo $?)" 0
+is "nor one that nobody reads" "$({ g -- git commit -q --allow-empty -m x; echo $? >"$T/status"; } 2>&1 | :; cat "$T/status")" 0
+
+# --- two at a time, and what a rule says ------------------------------------------------------
+mkfifo ready go
+g -- sh -c ': >.git/index.lock && git branch mine && echo x >ready && read x <go && git branch' >"$T/one" 2>&1 &
+read -r _ <ready
+exits "a second command does not meet the lock of the first" 0 g -- sh -c 'git commit -q --allow-empty -m x && git branch'
+unlike "nor its branches" "$(cat "$T/out")" "*mine*"
+echo x >go
+wait $!
+like "which the first one has to its end" "$(cat "$T/one")" "*mine*"
+rm ready go
+for rule in "--ro .git" "--protect .git" "--profile evaluator"; do
+	# shellcheck disable=SC2086
+	exits "with $rule there is no copy" 128 g $rule -- git commit -q --allow-empty -m x
+	like "with $rule it is read-only" "$(cat "$T/err")" "*index.lock*Read-only file system*"
+done
+exits "what is denied in it is denied" 1 g --deny .git/logs -- sh -c 'cat .git/logs/HEAD || exit 1'
+exits "what is to stay does" 4 g --protect .git/config -- git config x.y z
+fails "on the host, too" git config x.y
+exits "a part can be the host's" 0 g --rw .git/refs -- git update-ref refs/heads/new HEAD
+is "and has it" "$(git rev-parse new)" "$(git rev-parse HEAD)"
+
+# --- a repository elsewhere -----------------------------------------------------------------
+# Not below /tmp, where it would be out of sight.
+far=$(mktemp -d /var/tmp/fence-test.XXXXXX)
+later rm -rf "$far"
+chmod 755 "$far"
+git clone -q "$W/repo" "$far/main"
+cd "$far/main" || exit 1
+mkdir -p in/deep
+git worktree add -q ../tree 2>/dev/null
+git init -q --bare ../bare
+state >"$T/before"
+try='git commit -q --allow-empty -m x && test "$(git rev-list --count HEAD)" = 2'
+lost="fence-guard: what git did in $far/main/.git was not kept: the command had a private copy; --rw $far/main/.git keeps it"
+exits "from a folder of the work tree git works as well" 0 g --cwd "$far/main/in/deep" -- sh -c "$try"
+is "in a copy" "$(cat "$T/err")" "$lost"
+exits "from a linked work tree, too" 0 g --cwd "$far/tree" -- sh -c "$try"
+is "in a copy of what the links lead to" "$(cat "$T/err")" "$lost"
+exits "and from a folder of that" 0 sh -c "mkdir ../tree/in && cd ../tree/in && fence-guard exec --ro $FENCE_BUILD --ro $HOME -- sh -c '$try'"
+state >"$T/after"
+ok "the host's is as it was" cmp "$T/before" "$T/after"
+exits "where it may be written it is the host's" 0 g --cwd "$far/tree" --rw "$far/main/.git" -- sh -c "$try"
+is "which has it" "$(git rev-list --count tree)" 2
+mv .git ../store && ln -s ../store .git
+state ../store >"$T/before"
+exits "through a link to it" 0 g -- sh -c "$try"
+like "in a copy" "$(cat "$T/err")" "*what git did in $far/store was not kept*"
+exits "the link cannot be changed" 1 g -- rm .git
+state ../store >"$T/after"
+ok "what it leads to is as it was" cmp "$T/before" "$T/after"
+rm .git && mkdir -p fake/objects fake/refs && : >fake/HEAD && ln -s / .git
+exits "what is no repository is not copied, as the root" 2 g -- sh -c ': >/x'
+rm .git && ln -s /etc .git
+exits "nor any folder" 2 g -- sh -c ': >/etc/x'
+rm .git && echo "gitdir: /tmp" >.git && mkdir -p "$T/objects" "$T/refs" && : >"$T/HEAD"
+exits "nor what is hidden" 1 g -- test -e "$T/evil"
+echo "gitdir: $T" >.git
+exits "though it is one" 1 g -- sh -c "test -e $T/HEAD"
+rm -r "$T/objects" "$T/refs" "$T/HEAD" .git
+exits "a bare repository that is the root is the host's" 0 g --cwd ../bare -- git fetch -q ../store main:main
+is "which has it then" "$(git -C ../bare rev-list --count main)" 1
+cd "$W" || exit 1
 
 # --- submodules ---------------------------------------------------------------------------
 outer() {

@@ -192,7 +192,7 @@ if pid == 0:
     print(libc.ptrace(0, 0, 0, 0), flush=True); os.kill(os.getpid(), 19); os._exit(3)
 os.waitpid(pid, 0); libc.ptrace(7, pid, 0, 0); print(os.waitpid(pid, 0)[1] >> 8)"'
 
-# git: by default it reads; what commits is named.
+# git: what it does is in a copy, unless .git is named.
 git init -q .
 git config user.name n
 git config user.email n@example.org
@@ -208,9 +208,19 @@ same "git commits, branches and merges, with --rw .git" '
 same "and with --overlay .git" '
 	echo other >other && git add other && git commit -qm other && git log --format=%s -1' --overlay .git
 is "which the host's repository does not have" "$(git log --all --format=%s | grep -cx other)" 0
+git reset -q --hard && git clean -qfdx
+head=$(git rev-parse HEAD)
+exits "and plainly: stash, commit, branch, rebase, merge" 0 guard -- sh -ec '
+	echo plain >plain && git add plain && git stash -q && test ! -e plain && git stash pop -q && git commit -qm plain
+	git checkout -qb topic HEAD~1 && git commit -q --allow-empty -m topic && git rebase -q - && git checkout -q -
+	git merge -q topic && test "$(git log --format=%s -1)" = topic && git reset -q --hard HEAD~2'
+is "of which the user is told that nothing is kept" "$(cut -d: -f1-2 "$T/err")" \
+	"fence-guard: what git did in $W/.git was not kept"
+is "the host's HEAD is where it was" "$(git rev-parse HEAD)" "$head"
 
 # What does not work, as the manual says.
-exits "git does not commit by default" 128 guard -- git commit -q --allow-empty -m x
+exits "git does not commit where the host lets nobody copy" 128 guard_filter no-overlay \
+	fence-guard exec --ro "$FENCE_BUILD" -- git commit -q --allow-empty -m x
 like "with the kernel's reason" "$(cat "$T/err")" "*Read-only file system*"
 if [ "$ROOT" = yes ]; then
 	mkdir theirs
