@@ -216,7 +216,8 @@ $(BUILD)/gen/make_calls: guard/policy/gen/make_calls.c guard/policy/calls.h
 $(CALL_NAMES): $(BUILD)/gen/make_calls
 	$(call say,GEN,$@)
 	$(Q)$< >$@
-$(sort $(BUILD)/obj/guard/policy/callnames.o $(SLIM)/obj/guard/policy/callnames.o): $(CALL_NAMES)
+$(sort $(BUILD)/obj/guard/policy/callnames.o $(SLIM)/obj/guard/policy/callnames.o) \
+$(BUILD)/obj/tests/lib/guard_calls.o $(BUILD)/obj/tests/unit/guard/policy/filter_test.o: $(CALL_NAMES)
 $(sort $(BUILD)/obj/guard/confine/filter.o $(SLIM)/obj/guard/confine/filter.o) \
 $(BUILD)/obj/tests/unit/guard/policy/filter_test.o: $(FILTERS)
 

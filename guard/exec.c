@@ -21,6 +21,7 @@ struct conf {
 	int net;			    /* -1: as the profile has it */
 	struct guard_ports ports;	    /* of --net ports: */
 	uint64_t limits[GUARD_LIMIT_COUNT]; /* GUARD_UNLIMITED: as the file has it */
+	bool strict;
 	bool allow_userns;
 	uint64_t keep_caps;
 };
@@ -140,6 +141,14 @@ static int add_limit(void *conf, const char *value, struct fence_err *err)
 	return guard_policy_add_rlimit(&((struct conf *)conf)->policy, value, err);
 }
 
+static int set_strict(void *conf, const char *value, struct fence_err *err)
+{
+	(void)value;
+	(void)err;
+	((struct conf *)conf)->strict = true;
+	return 0;
+}
+
 static int allow_userns(void *conf, const char *value, struct fence_err *err)
 {
 	(void)value;
@@ -250,6 +259,7 @@ static const struct fence_opt options[] = {
 	{ 0, "cpu", "N[%]", "so many processors, as 2, 0.5 or 50%", set_cpu, NULL },
 	{ 0, "limit", "NAME=SOFT[:HARD]", "a resource limit of each process: nofile=1024",
 	  add_limit, NULL },
+	{ 0, "strict", NULL, "allow the system calls of a list, and no others", set_strict, NULL },
 	{ 0, "allow-userns", NULL, "let the command make user namespaces (browsers)", allow_userns,
 	  NULL },
 	{ 0, "allow-set-id", NULL, "let the command make set-user-ID and set-group-ID files",
@@ -301,6 +311,8 @@ static int settle_policy(struct conf *conf, struct fence_err *err)
 	for (size_t i = 0; i < GUARD_LIMIT_COUNT; i++)
 		if (conf->limits[i] != GUARD_UNLIMITED)
 			conf->policy.limits[i] = conf->limits[i];
+	if (conf->strict)
+		conf->policy.seccomp = GUARD_SECCOMP_STRICT;
 	conf->policy.allow_userns |= conf->allow_userns;
 	conf->policy.keep_caps |= conf->keep_caps;
 	return guard_policy_check(&conf->policy, err);

@@ -12,6 +12,7 @@
 
 #include "fence/jsonw.h"
 #include "fence/own.h"
+#include "guard/confine/asking.h"
 #include "guard/confine/plan.h"
 #include "guard/confine/plan_build.h"
 #include "guard/confine/resolve.h"
@@ -393,24 +394,27 @@ static int refuse_call(const char *name, struct fence_err *err)
 static int explain_syscall(struct conf *conf, struct answer *answer, struct fence_err *err)
 {
 	const struct guard_policy *policy = &conf->policy;
-	int error = guard_call_answer(policy, conf->subject);
+	struct sock_fprog filter = guard_filter(policy);
+	int number = guard_call_number(conf->subject);
+	int error;
 
-	if (error == -ENOSYS)
+	if (number < 0)
 		return refuse_call(conf->subject, err);
 	answer->place = policy->seccomp_place;
 	answer->enforced_by = "seccomp";
-	set_rule(answer, "seccomp", policy->seccomp == GUARD_SECCOMP_STRICT ? "strict" : "default");
+	set_rule(answer, "seccomp", guard_seccomp_word(policy->seccomp));
 	if (!policy->profile->confine)
 		return answer_unconfined(answer);
-	if (error == -EAGAIN) {
+	if (guard_call_is_judged(policy, conf->subject)) {
 		answer->verdict = "arguments";
-	} else if (error == 0) {
-		answer->verdict = "allow";
-		answer->enforced_by = "none";
-	} else {
-		answer->verdict = "deny";
-		answer->error = fence_errno_name(error);
+		return 0;
 	}
+	error = guard_asking_errno(&filter, number);
+	answer->verdict = error == 0 ? "allow" : "deny";
+	if (error == 0)
+		answer->enforced_by = "none";
+	else
+		answer->error = fence_errno_name(error);
 	return 0;
 }
 

@@ -111,3 +111,16 @@ unsigned int guard_asking_answer(const struct sock_fprog *filter, const struct s
 	}
 	return SECCOMP_RET_KILL_PROCESS;
 }
+
+int guard_asking_errno(const struct sock_fprog *filter, int number)
+{
+	/* Ours compares the architecture with the native one first. */
+	struct seccomp_data data = { .nr = number, .arch = filter->filter[1].k };
+	unsigned int answer = guard_asking_answer(filter, &data);
+
+	if (answer == SECCOMP_RET_ALLOW)
+		return 0;
+	return (answer & SECCOMP_RET_ACTION_FULL) == SECCOMP_RET_ERRNO
+		       ? (int)(answer & SECCOMP_RET_DATA)
+		       : EPERM;
+}

@@ -20,4 +20,7 @@ int guard_asking_build(const struct sock_fprog *enforcing, const int *watched, s
  * has is SECCOMP_RET_KILL_PROCESS. */
 unsigned int guard_asking_answer(const struct sock_fprog *filter, const struct seccomp_data *data);
 
+/* The same about a call of which only the number is known, as an errno; 0: it passes. */
+int guard_asking_errno(const struct sock_fprog *filter, int number);
+
 #endif

@@ -19,24 +19,29 @@ int guard_no_new_privs(struct fence_err *err)
 		sizeof(filter) / sizeof((filter)[0]), (struct sock_filter *)(uintptr_t)(filter)    \
 	}
 
+#define PROGRAMS_OF(list)                                                                          \
+	{                                                                                          \
+		{ PROGRAM(filter_##list), PROGRAM(filter_##list##_userns) },                       \
+		{                                                                                  \
+			PROGRAM(filter_##list##_set_id), PROGRAM(filter_##list##_set_id_userns)    \
+		}                                                                                  \
+	}
 #define PROGRAMS(net)                                                                              \
 	{                                                                                          \
-		{ PROGRAM(filter_##net), PROGRAM(filter_##net##_userns) },                         \
-		{                                                                                  \
-			PROGRAM(filter_##net##_set_id), PROGRAM(filter_##net##_set_id_userns)      \
-		}                                                                                  \
+		PROGRAMS_OF(net), PROGRAMS_OF(net##_strict)                                        \
 	}
 
 struct sock_fprog guard_filter(const struct guard_policy *policy)
 {
-	/* [network][set-id allowed][user namespaces allowed] */
-	const struct sock_fprog programs[3][2][2] = { PROGRAMS(default), PROGRAMS(ports),
-						      PROGRAMS(bind) };
+	/* [network][strict][set-id allowed][user namespaces allowed] */
+	const struct sock_fprog programs[3][2][2][2] = { PROGRAMS(default), PROGRAMS(ports),
+							 PROGRAMS(bind) };
+	bool strict = policy->seccomp == GUARD_SECCOMP_STRICT;
 	size_t net = 0;
 
 	if (policy->net == GUARD_NET_PORTS)
 		net = policy->ports.bind.count == 0 ? 1 : 2;
-	return programs[net][policy->allow_set_id][policy->allow_userns];
+	return programs[net][strict][policy->allow_set_id][policy->allow_userns];
 }
 
 int guard_load_filter(const struct guard_policy *policy, struct fence_err *err)

@@ -12,8 +12,10 @@
 #include <sys/syscall.h>
 #include <sys/un.h>
 
+#include "guard/confine/asking.h"
 #include "guard/confine/plan_build.h"
 #include "guard/confine/resolve.h"
+#include "guard/confine/steps.h"
 #include "guard/confine/tracee.h"
 
 /* What a call does to a path. */
@@ -432,6 +434,20 @@ static void put_refused(pid_t pid, const struct seccomp_data *data, struct fence
 	}
 }
 
+/* What --strict refuses and the usual filter would not is its rule. */
+static const char *filter_rule(const struct guard_policy *policy, const struct seccomp_data *data)
+{
+	struct guard_policy usual = *policy;
+	struct sock_fprog filter;
+
+	usual.seccomp = GUARD_SECCOMP_DEFAULT;
+	filter = guard_filter(&usual);
+	if (policy->seccomp == GUARD_SECCOMP_STRICT &&
+	    guard_asking_answer(&filter, data) == SECCOMP_RET_ALLOW)
+		return "seccomp: strict";
+	return policy->allow_userns ? "the filter with --allow-userns" : "the default filter";
+}
+
 bool guard_judge_call(const struct guard_plan *plan, pid_t pid, const struct seccomp_data *data,
 		      int error, struct fence_text *text)
 {
@@ -439,7 +455,6 @@ bool guard_judge_call(const struct guard_plan *plan, pid_t pid, const struct sec
 		return judge_watched(plan, pid, data, text);
 	put_refused(pid, data, text);
 	put_answer(text, -error, "seccomp");
-	fence_text_add(text, plan->policy->allow_userns ? "the filter with --allow-userns"
-							: "the default filter");
+	fence_text_add(text, "%s", filter_rule(plan->policy, data));
 	return true;
 }

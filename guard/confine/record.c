@@ -259,6 +259,8 @@ int guard_record_exec(int fd, const struct guard_confine *confine,
 	put_layers(&w, confine, record);
 	put_degraded(&w, confine, record);
 	put_namespaces(&w, guard_confine_namespaces(confine));
+	fence_jsonw_string(&w, "filter",
+			   policy->profile->confine ? guard_seccomp_word(policy->seccomp) : "off");
 	fence_jsonw_string(&w, "network", guard_net_word(policy->net));
 	put_ports(&w, policy);
 	put_limits(&w, confine);

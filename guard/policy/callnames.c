@@ -32,7 +32,7 @@ static bool is_among(const char *name, const char *const *names, size_t count)
 	return false;
 }
 
-static bool is_judged(const struct guard_policy *policy, const char *name)
+bool guard_call_is_judged(const struct guard_policy *policy, const char *name)
 {
 	return is_among(name, guard_judged_calls, COUNT(guard_judged_calls)) ||
 	       (!policy->allow_set_id &&
@@ -41,24 +41,15 @@ static bool is_judged(const struct guard_policy *policy, const char *name)
 		is_among(name, guard_judged_port_calls, COUNT(guard_judged_port_calls)));
 }
 
-static bool is_opened(const struct guard_policy *policy, enum guard_opener opener)
-{
-	return (opener == GUARD_BY_USERNS && policy->allow_userns) ||
-	       (opener == GUARD_BY_SET_ID && policy->allow_set_id);
-}
-
-int guard_call_answer(const struct guard_policy *policy, const char *name)
+int guard_call_number(const char *name)
 {
 	if (bsearch(name, guard_call_names, COUNT(guard_call_names), sizeof(guard_call_names[0]),
 		    compare) == NULL)
 		return -ENOSYS;
-	if (is_judged(policy, name))
-		return -EAGAIN;
-	for (size_t i = 0; i < COUNT(guard_calls); i++)
-		if (strcmp(guard_calls[i].name, name) == 0)
-			return is_opened(policy, guard_calls[i].opened_by) ? 0
-									   : guard_calls[i].error;
-	return 0;
+	for (size_t i = 0; i < COUNT(guard_call_numbers); i++)
+		if (strcmp(guard_call_numbers[i], name) == 0)
+			return (int)i;
+	return -ENOSYS;
 }
 
 const char *guard_call_name(int number)

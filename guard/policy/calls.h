@@ -5,7 +5,8 @@
  * EPERM says "refused". ENOSYS says "this kernel has none" and is for calls that
  * runtimes try first and can do without: refusing clone3 with EPERM stops every
  * thread of a glibc program, refusing it with ENOSYS makes glibc use clone. Calls
- * whose arguments decide (clone, ioctl, socket, chmod...) are in the generator. */
+ * whose arguments decide (clone, ioctl, socket, chmod...) are in the generator.
+ * --strict has all of this, and a list of what is left to be allowed. */
 #ifndef GUARD_POLICY_CALLS_H
 #define GUARD_POLICY_CALLS_H
 
@@ -32,8 +33,9 @@ static const struct {
 	{ "fchmodat2", 452 },
 };
 
+/* No pointers here: each would have to be relocated at every start of fence-guard. */
 struct guard_call {
-	const char *name;
+	char name[24];
 	int error;
 	enum guard_opener opened_by;
 };
@@ -111,6 +113,117 @@ static const struct guard_call guard_calls[] = {
 	{ "pidfd_getfd", EPERM, GUARD_BY_NOTHING },
 	{ "process_vm_readv", EPERM, GUARD_BY_NOTHING },
 	{ "process_vm_writev", EPERM, GUARD_BY_NOTHING },
+};
+
+/* --strict is a list of what is allowed. It has what compilers, interpreters, package
+ * builds, shells and their tools were seen to call, what the C library may call in the
+ * place of that on another machine, and the rest of each such family (all of files, of
+ * signals, of timers...), so that a program does not work by chance alone. What is not
+ * there is ENOSYS, whoever adds it to the kernel: */
+/* clang-format off */
+static const char guard_strict_calls[][24] = {
+	/* Files. */
+	"read", "write", "readv", "writev", "pread64", "pwrite64", "preadv", "pwritev",
+	"preadv2", "pwritev2", "lseek", "open", "openat", "creat", "close",
+	"close_range", "dup", "dup2", "dup3", "fcntl", "flock", "fsync", "fdatasync", "sync",
+	"syncfs", "sync_file_range", "fallocate", "fadvise64", "readahead", "truncate",
+	"ftruncate", "sendfile", "splice", "tee", "copy_file_range", "stat", "fstat", "lstat",
+	"newfstatat", "statx", "statfs", "fstatfs", "access", "faccessat", "faccessat2",
+	"getdents", "getdents64", "getcwd", "chdir", "fchdir", "rename", "renameat",
+	"renameat2", "mkdir", "mkdirat", "rmdir", "link", "linkat", "unlink", "unlinkat",
+	"symlink", "symlinkat", "readlink", "readlinkat", "mknod", "mknodat", "chmod",
+	"fchmod", "fchmodat", "fchmodat2", "chown", "fchown", "lchown", "fchownat", "umask",
+	"utime", "utimes", "futimesat", "utimensat", "setxattr", "lsetxattr", "fsetxattr",
+	"getxattr", "lgetxattr", "fgetxattr", "listxattr", "llistxattr", "flistxattr",
+	"removexattr", "lremovexattr", "fremovexattr", "inotify_init", "inotify_init1",
+	"inotify_add_watch", "inotify_rm_watch", "memfd_create",
+	/* Waiting. */
+	"pipe", "pipe2", "select", "pselect6", "poll", "ppoll", "epoll_create",
+	"epoll_create1", "epoll_ctl", "epoll_wait", "epoll_pwait", "epoll_pwait2", "eventfd",
+	"eventfd2", "signalfd", "signalfd4", "timerfd_create", "timerfd_settime",
+	"timerfd_gettime",
+	/* Memory. */
+	"mmap", "munmap", "mremap", "mprotect", "msync", "mincore", "madvise", "brk", "mlock",
+	"mlock2", "munlock", "mlockall", "munlockall", "membarrier", "pkey_alloc", "pkey_free",
+	"pkey_mprotect",
+	/* Processes and threads; clone, unshare and personality are judged. */
+	"fork", "vfork", "execve", "execveat", "exit", "exit_group", "wait4", "waitid",
+	"pidfd_open", "pidfd_send_signal", "getpid", "gettid", "getppid", "getpgrp", "getpgid",
+	"setpgid", "getsid", "setsid", "set_tid_address", "set_robust_list", "rseq", "futex",
+	"arch_prctl", "prctl", "sched_yield", "sched_getaffinity", "sched_setaffinity",
+	"sched_getparam", "sched_setparam", "sched_getscheduler", "sched_setscheduler",
+	"sched_getattr", "sched_setattr", "sched_get_priority_max", "sched_get_priority_min",
+	"sched_rr_get_interval", "getpriority", "setpriority", "ioprio_get", "ioprio_set",
+	"getcpu", "getrlimit", "setrlimit", "prlimit64", "getrusage", "times",
+	/* Who one is, and to be less. */
+	"getuid", "geteuid", "getgid", "getegid", "getresuid", "getresgid", "getgroups",
+	"setuid", "setgid", "setreuid", "setregid", "setresuid", "setresgid", "setgroups",
+	"setfsuid", "setfsgid", "capget", "capset", "seccomp", "landlock_create_ruleset",
+	"landlock_add_rule", "landlock_restrict_self",
+	/* Signals. */
+	"kill", "tkill", "tgkill", "pause", "alarm", "rt_sigaction", "rt_sigprocmask",
+	"rt_sigreturn", "rt_sigsuspend", "rt_sigpending", "rt_sigtimedwait", "rt_sigqueueinfo",
+	"rt_tgsigqueueinfo", "sigaltstack", "restart_syscall",
+	/* Time. */
+	"time", "gettimeofday", "clock_gettime", "clock_getres", "clock_nanosleep",
+	"nanosleep", "getitimer", "setitimer", "timer_create", "timer_settime",
+	"timer_gettime", "timer_getoverrun", "timer_delete",
+	/* The machine, to look at. */
+	"uname", "sysinfo", "getrandom",
+	/* Sockets; socket and socketpair are judged. */
+	"bind", "listen", "accept", "accept4", "connect", "shutdown", "getsockname",
+	"getpeername", "getsockopt", "setsockopt", "sendto", "sendmsg", "sendmmsg", "recvfrom",
+	"recvmsg", "recvmmsg",
+	/* System V IPC: databases, fakeroot. It is the command's own. */
+	"shmget", "shmat", "shmdt", "shmctl", "semget", "semop", "semtimedop", "semctl",
+	"msgget", "msgsnd", "msgrcv", "msgctl",
+};
+/* clang-format on */
+
+/* What --strict takes beyond guard_calls, named so that each call of this machine was
+ * decided about: a test says so. EPERM is for what a program cannot do without once it
+ * asks for it. */
+static const struct guard_call guard_strict_refused[] = {
+	/* Into other processes. LeakSanitizer, debuggers, strace. */
+	{ "ptrace", EPERM, GUARD_BY_NOTHING },
+	{ "process_madvise", ENOSYS, GUARD_BY_NOTHING },
+	{ "process_mrelease", ENOSYS, GUARD_BY_NOTHING },
+	{ "get_robust_list", ENOSYS, GUARD_BY_NOTHING },
+	/* Watching and naming files of a whole file system. */
+	{ "fanotify_mark", EPERM, GUARD_BY_NOTHING },
+	{ "name_to_handle_at", ENOSYS, GUARD_BY_NOTHING },
+	/* Whoever has these has another way for kernels and containers without. */
+	{ "io_setup", ENOSYS, GUARD_BY_NOTHING },
+	{ "io_destroy", ENOSYS, GUARD_BY_NOTHING },
+	{ "io_submit", ENOSYS, GUARD_BY_NOTHING },
+	{ "io_cancel", ENOSYS, GUARD_BY_NOTHING },
+	{ "io_getevents", ENOSYS, GUARD_BY_NOTHING },
+	{ "io_pgetevents", ENOSYS, GUARD_BY_NOTHING },
+	{ "mbind", ENOSYS, GUARD_BY_NOTHING },
+	{ "get_mempolicy", ENOSYS, GUARD_BY_NOTHING },
+	{ "set_mempolicy", ENOSYS, GUARD_BY_NOTHING },
+	{ "set_mempolicy_home_node", ENOSYS, GUARD_BY_NOTHING },
+	{ "mq_open", ENOSYS, GUARD_BY_NOTHING },
+	{ "mq_unlink", ENOSYS, GUARD_BY_NOTHING },
+	{ "mq_timedsend", ENOSYS, GUARD_BY_NOTHING },
+	{ "mq_timedreceive", ENOSYS, GUARD_BY_NOTHING },
+	{ "mq_notify", ENOSYS, GUARD_BY_NOTHING },
+	{ "mq_getsetattr", ENOSYS, GUARD_BY_NOTHING },
+	{ "vmsplice", ENOSYS, GUARD_BY_NOTHING },
+	{ "remap_file_pages", ENOSYS, GUARD_BY_NOTHING },
+	{ "cachestat", ENOSYS, GUARD_BY_NOTHING },
+	{ "futex_waitv", ENOSYS, GUARD_BY_NOTHING },
+	/* Numbers that this kernel has nothing behind. */
+	{ "set_thread_area", ENOSYS, GUARD_BY_NOTHING },
+	{ "get_thread_area", ENOSYS, GUARD_BY_NOTHING },
+	{ "epoll_ctl_old", ENOSYS, GUARD_BY_NOTHING },
+	{ "epoll_wait_old", ENOSYS, GUARD_BY_NOTHING },
+	{ "getpmsg", ENOSYS, GUARD_BY_NOTHING },
+	{ "putpmsg", ENOSYS, GUARD_BY_NOTHING },
+	{ "afs_syscall", ENOSYS, GUARD_BY_NOTHING },
+	{ "tuxcall", ENOSYS, GUARD_BY_NOTHING },
+	{ "security", ENOSYS, GUARD_BY_NOTHING },
+	{ "vserver", ENOSYS, GUARD_BY_NOTHING },
 };
 
 /* Whose arguments decide; the generator has a judge for each. */

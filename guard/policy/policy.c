@@ -195,6 +195,8 @@ static int check_unconfined(const struct guard_policy *policy, struct fence_err 
 	 * that nobody keeps. */
 	if (policy->rule_count > 0)
 		option = guard_access_word(policy->rules[0].access);
+	else if (policy->seccomp == GUARD_SECCOMP_STRICT)
+		option = "strict";
 	else if (policy->allow_userns)
 		option = "allow-userns";
 	else if (policy->keep_caps != 0)
@@ -290,9 +292,6 @@ int guard_policy_check(const struct guard_policy *policy, struct fence_err *err)
 		return refuse_unbuilt(policy, policy->net_lines[0].place,
 				      "a list of connections on the host's network",
 				      "use mode none, or leave the lists out", err);
-	if (policy->seccomp == GUARD_SECCOMP_STRICT)
-		return refuse_unbuilt(policy, policy->seccomp_place, "seccomp \"strict\"",
-				      "use default", err);
 	return check_ports(policy, err);
 }
 

@@ -50,6 +50,9 @@ enum guard_seccomp {
 	GUARD_SECCOMP_STRICT,  /* nothing but what a list allows */
 };
 
+/* "default", "strict". */
+const char *guard_seccomp_word(enum guard_seccomp seccomp);
+
 /* What a command may use up. The first three are of all its processes together, the
  * rest are setrlimit(2)'s, of each. */
 enum guard_limit {
@@ -231,9 +234,11 @@ void guard_environ_free(struct guard_environ *environment);
 /* "CAP_SETUID", "setuid" or "SETUID": the capability's number, or -1. */
 int guard_cap_number(const char *name);
 
-/* What the filter answers to a system call: 0 it is allowed, else the errno; -EAGAIN:
- * its arguments decide; -ENOSYS: no call of this machine has that name. */
-int guard_call_answer(const struct guard_policy *policy, const char *name);
+/* The system call's number, or -ENOSYS: no call of this machine has that name. */
+int guard_call_number(const char *name);
+
+/* The policy's filter looks at its arguments. */
+bool guard_call_is_judged(const struct guard_policy *policy, const char *name);
 
 /* The system call that was probably meant, or NULL. */
 const char *guard_call_nearest(const char *name);

@@ -17,6 +17,11 @@ const char *guard_net_word(enum guard_net net)
 	return words[net];
 }
 
+const char *guard_seccomp_word(enum guard_seccomp seccomp)
+{
+	return seccomp == GUARD_SECCOMP_STRICT ? "strict" : "default";
+}
+
 static const char *const verdict_words[] = {
 	[GUARD_VERDICT_ALLOW] = "allow",
 	[GUARD_VERDICT_OPAQUE] = "opaque",

@@ -64,6 +64,7 @@ struct variant {
 	bool set_id; /* --allow-set-id */
 	bool ports;  /* --net ports: */
 	bool listen; /* with ports of the command's own in it */
+	bool strict; /* --strict */
 };
 
 struct program {
@@ -469,23 +470,50 @@ static bool is_open(const struct variant *variant, enum guard_opener opener)
 	       (opener == GUARD_BY_SET_ID && variant->set_id);
 }
 
-static void add_table(scmp_filter_ctx ctx, const struct variant *variant)
+static void add_rule(scmp_filter_ctx ctx, const char *name, unsigned int action)
 {
-	for (size_t i = 0; i < sizeof(guard_calls) / sizeof(guard_calls[0]); i++) {
-		const struct guard_call *call = &guard_calls[i];
-		int nr = number_of(call->name);
+	int nr = number_of(name);
 
-		/* Negative: a call that this architecture never had. */
-		if (nr < 0 || is_open(variant, call->opened_by))
-			continue;
-		if (seccomp_rule_add(ctx, SCMP_ACT_ERRNO((unsigned int)call->error), nr, 0) < 0)
-			die(call->name);
+	/* Negative: a call that this architecture never had. */
+	if (nr >= 0 && seccomp_rule_add(ctx, action, nr, 0) < 0)
+		die(name);
+}
+
+/* Of a filter whose other calls all pass. */
+static void add_refused(scmp_filter_ctx ctx, const struct variant *variant)
+{
+	for (size_t i = 0; i < COUNT(guard_calls); i++)
+		if (!is_open(variant, guard_calls[i].opened_by))
+			add_rule(ctx, guard_calls[i].name,
+				 SCMP_ACT_ERRNO((unsigned int)guard_calls[i].error));
+}
+
+/* libseccomp takes no rule that says what is said of all. */
+static void add_strict_refusal(scmp_filter_ctx ctx, const struct guard_call *call)
+{
+	if (call->error != ENOSYS)
+		add_rule(ctx, call->name, SCMP_ACT_ERRNO((unsigned int)call->error));
+}
+
+/* Of one whose other calls are all ENOSYS. */
+static void add_allowed(scmp_filter_ctx ctx, const struct variant *variant)
+{
+	for (size_t i = 0; i < COUNT(guard_strict_calls); i++)
+		add_rule(ctx, guard_strict_calls[i], SCMP_ACT_ALLOW);
+	for (size_t i = 0; i < COUNT(guard_strict_refused); i++)
+		add_strict_refusal(ctx, &guard_strict_refused[i]);
+	for (size_t i = 0; i < COUNT(guard_calls); i++) {
+		if (is_open(variant, guard_calls[i].opened_by))
+			add_rule(ctx, guard_calls[i].name, SCMP_ACT_ALLOW);
+		else
+			add_strict_refusal(ctx, &guard_calls[i]);
 	}
 }
 
 static void append_table(struct program *p, const struct variant *variant)
 {
-	scmp_filter_ctx ctx = seccomp_init(SCMP_ACT_ALLOW);
+	scmp_filter_ctx ctx =
+		seccomp_init(variant->strict ? SCMP_ACT_ERRNO(ENOSYS) : SCMP_ACT_ALLOW);
 	int fd = memfd_create("filter", MFD_CLOEXEC);
 	ssize_t got;
 
@@ -494,7 +522,10 @@ static void append_table(struct program *p, const struct variant *variant)
 	if (seccomp_attr_set(ctx, SCMP_FLTATR_ACT_BADARCH, SCMP_ACT_KILL_PROCESS) < 0 ||
 	    seccomp_attr_set(ctx, SCMP_FLTATR_CTL_OPTIMIZE, 2) < 0)
 		die("libseccomp is older than 2.5");
-	add_table(ctx, variant);
+	if (variant->strict)
+		add_allowed(ctx, variant);
+	else
+		add_refused(ctx, variant);
 	if (seccomp_export_bpf(ctx, fd) < 0 || lseek(fd, 0, SEEK_SET) < 0)
 		die("export failed");
 	got = read(fd, p->line + p->count, sizeof(p->line) - p->count * sizeof(p->line[0]));
@@ -512,8 +543,9 @@ static void print_filter(const struct variant *variant)
 	p.count = 0;
 	emit_prologue(&p, variant);
 	append_table(&p, variant);
-	printf("static const struct sock_filter filter_%s%s%s[] = {\n", variant->net,
-	       variant->set_id ? "_set_id" : "", variant->userns ? "_userns" : "");
+	printf("static const struct sock_filter filter_%s%s%s%s[] = {\n", variant->net,
+	       variant->strict ? "_strict" : "", variant->set_id ? "_set_id" : "",
+	       variant->userns ? "_userns" : "");
 	for (size_t i = 0; i < p.count; i++)
 		printf("\t{ 0x%02x, %u, %u, 0x%08x },\n", p.line[i].code, p.line[i].jt,
 		       p.line[i].jf, p.line[i].k);
@@ -529,9 +561,10 @@ int main(void)
 	};
 
 	printf("/* Made by guard/policy/gen/make_filters.c from guard/policy/calls.h. */\n");
-	for (size_t i = 0; i < 4 * COUNT(nets); i++) {
-		struct variant variant = nets[i / 4];
+	for (size_t i = 0; i < 8 * COUNT(nets); i++) {
+		struct variant variant = nets[i / 8];
 
+		variant.strict = i & 4;
 		variant.set_id = i & 2;
 		variant.userns = i & 1;
 		print_filter(&variant);

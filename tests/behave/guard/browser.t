@@ -9,5 +9,8 @@ ok "a page is opened inside" guard --profile chromium -- fence-chromium --fence-
 	--headless=new --screenshot="$W/page.png" "file://$W/page.html"
 ok "its picture is outside" test -s page.png
 is "its sandbox is proven" "$(jq -r .state evidence)" sandboxed
+ok "--strict takes nothing that it needs" guard --strict --profile chromium -- fence-chromium \
+	--fence-evidence="$W/strict" --headless=new --dump-dom "file://$W/page.html"
+is "its sandbox is proven there, too" "$(jq -r .state strict)" sandboxed
 exits "profile gate lets no browser have its sandbox" 77 guard -- fence-chromium --headless=new --dump-dom about:blank
 done_testing

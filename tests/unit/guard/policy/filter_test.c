@@ -15,6 +15,7 @@
 #include <linux/seccomp.h>
 #include <sched.h>
 #include <signal.h>
+#include <stdbool.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/personality.h>
@@ -22,6 +23,7 @@
 #include <sys/syscall.h>
 
 #include "guard/policy/calls.h"
+#include "guard_call_names.h"
 #include "guard_filters.h"
 
 #define REFUSED(error) (SECCOMP_RET_ERRNO | (error))
@@ -388,6 +390,149 @@ static void odd_personalities_are_refused(void **state)
 	assert_int_equal(ask(SYS_personality, MMAP_PAGE_ZERO, 0, 0), REFUSED(EPERM));
 }
 
+/* --- --strict ------------------------------------------------------------------------- */
+
+struct filter {
+	const struct sock_filter *lines;
+	size_t count;
+};
+
+#define FILTERS(net)                                                                               \
+	{ filter_##net, COUNT(filter_##net) },                                                     \
+		{ filter_##net##_userns, COUNT(filter_##net##_userns) },                           \
+		{ filter_##net##_set_id, COUNT(filter_##net##_set_id) },                           \
+	{                                                                                          \
+		filter_##net##_set_id_userns, COUNT(filter_##net##_set_id_userns)                  \
+	}
+
+/* Four of a network: user namespaces are allowed in the second and fourth, set-id files in
+ * the last two. */
+static const struct filter usual[] = { FILTERS(default), FILTERS(ports), FILTERS(bind) };
+static const struct filter strict[] = { FILTERS(default_strict), FILTERS(ports_strict),
+					FILTERS(bind_strict) };
+
+static uint32_t ask_filter(const struct filter *filter, const struct seccomp_data *data)
+{
+	return run(filter->lines, filter->count, data);
+}
+
+static bool is_open(size_t filter, enum guard_opener opener)
+{
+	return (opener == GUARD_BY_USERNS && filter % 2 == 1) ||
+	       (opener == GUARD_BY_SET_ID && filter % 4 >= 2);
+}
+
+static bool has(const char *name, const char (*names)[24], size_t count)
+{
+	for (size_t i = 0; i < count; i++)
+		if (strcmp(names[i], name) == 0)
+			return true;
+	return false;
+}
+
+static const struct guard_call *find(const char *name, const struct guard_call *calls, size_t count)
+{
+	for (size_t i = 0; i < count; i++)
+		if (strcmp(calls[i].name, name) == 0)
+			return &calls[i];
+	return NULL;
+}
+
+static bool is_among(const char *name, const char *const *names, size_t count)
+{
+	for (size_t i = 0; i < count; i++)
+		if (strcmp(names[i], name) == 0)
+			return true;
+	return false;
+}
+
+static bool is_judged(const char *name)
+{
+	return is_among(name, guard_judged_calls, COUNT(guard_judged_calls)) ||
+	       is_among(name, guard_judged_mode_calls, COUNT(guard_judged_mode_calls)) ||
+	       is_among(name, guard_judged_port_calls, COUNT(guard_judged_port_calls));
+}
+
+static void every_call_was_decided_about_for_the_list_and_once(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < COUNT(guard_call_names); i++) {
+		const char *name = guard_call_names[i];
+		int times = has(name, guard_strict_calls, COUNT(guard_strict_calls));
+
+		times += find(name, guard_calls, COUNT(guard_calls)) != NULL;
+		times += find(name, guard_strict_refused, COUNT(guard_strict_refused)) != NULL;
+		if (times == 0)
+			times += is_judged(name);
+		if (times != 1)
+			fail_msg("%s is in %d lists", name, times);
+	}
+}
+
+static void the_list_has_the_answers_of_its_tables(void **state)
+{
+	(void)state;
+	for (uint32_t nr = 0; nr <= 600; nr++) {
+		struct seccomp_data data = { .nr = (int)nr, .arch = NATIVE };
+		const char *name = nr < COUNT(guard_call_numbers) ? guard_call_numbers[nr] : "";
+		const struct guard_call *call = find(name, guard_calls, COUNT(guard_calls));
+
+		if (is_judged(name))
+			continue;
+		if (call == NULL)
+			call = find(name, guard_strict_refused, COUNT(guard_strict_refused));
+		for (size_t i = 0; i < COUNT(strict); i++) {
+			uint32_t wanted = REFUSED(ENOSYS);
+
+			if (has(name, guard_strict_calls, COUNT(guard_strict_calls)) ||
+			    (call != NULL && is_open(i, call->opened_by)))
+				wanted = SECCOMP_RET_ALLOW;
+			else if (call != NULL)
+				wanted = REFUSED((uint32_t)call->error);
+			assert_int_equal(ask_filter(&strict[i], &data), wanted);
+		}
+	}
+}
+
+static void beside_the_list_arguments_decide_as_without(void **state)
+{
+	static const struct seccomp_data calls[] = {
+		{ .nr = SYS_ioctl, .args = { 0, UINT64_C(1) << 32 | TIOCSTI } },
+		{ .nr = SYS_ioctl, .args = { 0, TCGETS } },
+		{ .nr = SYS_clone, .args = { CLONE_NEWUSER } },
+		{ .nr = SYS_clone, .args = { CLONE_NEWNS } },
+		{ .nr = SYS_clone, .args = { SIGCHLD } },
+		{ .nr = SYS_unshare, .args = { CLONE_NEWNET } },
+		{ .nr = SYS_socket, .args = { AF_PACKET, SOCK_RAW } },
+		{ .nr = SYS_socket, .args = { AF_INET, SOCK_DGRAM } },
+		{ .nr = SYS_socket, .args = { AF_UNIX, SOCK_DGRAM } },
+		{ .nr = SYS_socketpair, .args = { AF_INET } },
+		{ .nr = SYS_personality, .args = { READ_IMPLIES_EXEC } },
+		{ .nr = SYS_chmod, .args = { 0, 04755 } },
+		{ .nr = SYS_openat, .args = { 0, 0, O_CREAT, 02644 } },
+		{ .nr = SYS_openat, .args = { 0, 0, 0, 02644 } },
+		{ .nr = SYS_openat2 },
+		{ .nr = SYS_listen },
+		{ .nr = SYS_sendmsg, .args = { 3, 0, MSG_FASTOPEN } },
+		{ .nr = SYS_setsockopt, .args = { 3, 6, 31 } },
+		{ .nr = 0x40000000 | SYS_read },
+		{ .nr = -1 },
+	};
+	(void)state;
+	for (size_t i = 0; i < COUNT(strict); i++) {
+		struct seccomp_data foreign = { .nr = 20, .arch = AUDIT_ARCH_I386 };
+
+		assert_int_equal(ask_filter(&strict[i], &foreign), SECCOMP_RET_KILL_PROCESS);
+		for (size_t c = 0; c < COUNT(calls); c++) {
+			struct seccomp_data data = calls[c];
+
+			data.arch = NATIVE;
+			assert_int_equal(ask_filter(&strict[i], &data),
+					 ask_filter(&usual[i], &data));
+		}
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -407,6 +552,9 @@ int main(void)
 		cmocka_unit_test(without_ports_of_its_own_nothing_listens),
 		cmocka_unit_test(only_unix_sockets_come_in_pairs),
 		cmocka_unit_test(odd_personalities_are_refused),
+		cmocka_unit_test(every_call_was_decided_about_for_the_list_and_once),
+		cmocka_unit_test(the_list_has_the_answers_of_its_tables),
+		cmocka_unit_test(beside_the_list_arguments_decide_as_without),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
