@@ -119,20 +119,32 @@ static int append(struct fence_tree *tree, pid_t pid, pid_t parent)
 struct adding {
 	struct fence_tree *tree;
 	pid_t parent;
+	size_t known; /* nodes in front, sorted by pid, that are not added again */
 };
+
+static int compare_pids(const void *a, const void *b)
+{
+	const struct fence_tree_node *one = a, *other = b;
+
+	return (one->pid > other->pid) - (one->pid < other->pid);
+}
 
 static int add_child(pid_t pid, void *arg)
 {
+	const struct fence_tree_node wanted = { .pid = pid };
 	struct adding *adding = arg;
 
+	if (adding->known > 0 && bsearch(&wanted, adding->tree->nodes, adding->known,
+					 sizeof(wanted), compare_pids) != NULL)
+		return 0;
 	return append(adding->tree, pid, adding->parent);
 }
 
 /* The children of all threads of a process. Nearly every process has one thread,
  * which the link count of its task folder tells for one call. */
-static int add_children_of(struct fence_tree *tree, pid_t parent)
+static int add_children_of(struct fence_tree *tree, pid_t parent, size_t known)
 {
-	struct adding adding = { .tree = tree, .parent = parent };
+	struct adding adding = { .tree = tree, .parent = parent, .known = known };
 	char path[64];
 	struct stat st;
 	struct dirent *entry;
@@ -191,13 +203,13 @@ int fence_tree_list(struct fence_tree *tree)
 	tree->count = 0;
 	if (tree->by_scan)
 		return list_by_scan(tree, self);
-	rc = add_children_of(tree, self);
+	rc = add_children_of(tree, self, 0);
 	if (rc == -ENOENT) {
 		tree->by_scan = true;
 		return list_by_scan(tree, self);
 	}
 	for (size_t at = 0; rc == 0 && at < tree->count; at++) {
-		rc = add_children_of(tree, tree->nodes[at].pid);
+		rc = add_children_of(tree, tree->nodes[at].pid, 0);
 		if (rc != -ENOMEM)
 			rc = 0; /* it has gone; its children are others' by now */
 	}
@@ -225,14 +237,23 @@ static bool send_all(int pidfd, pid_t pid, const int *sigs, size_t count)
 	return sent;
 }
 
-static bool signal_node(const struct fence_tree_node *node, pid_t self, const int *sigs,
-			size_t count, fence_tree_pick *pick, const void *arg)
+struct sending {
+	const int *sigs;
+	size_t count;
+	fence_tree_pick *pick;
+	const void *arg;
+	pid_t self, init; /* init: of a pid namespace, to which its orphans go; 0: none */
+	unsigned int signalled;
+};
+
+static bool signal_node(const struct fence_tree_node *node, const struct sending *sending)
 {
+	pid_t self = sending->self;
 	struct fence_proc_stat stat;
 	owned_fd pidfd = -1;
 
-	if (node->parent == self && pick == NULL)
-		return send_all(-1, node->pid, sigs, count);
+	if (node->parent == self && sending->pick == NULL)
+		return send_all(-1, node->pid, sending->sigs, sending->count);
 	if (node->parent != self) {
 		pidfd = fence_pidfd_open(node->pid, 0);
 		if (pidfd < 0)
@@ -240,23 +261,25 @@ static bool signal_node(const struct fence_tree_node *node, pid_t self, const in
 	}
 	if (fence_proc_stat(node->pid, &stat) < 0)
 		return false;
-	/* A stranger with this pid has another parent; an orphan has us. */
-	if (stat.parent != node->parent && stat.parent != self)
+	/* A stranger with this pid has another parent; an orphan has us, or its init. */
+	if (stat.parent != node->parent && stat.parent != self &&
+	    (sending->init == 0 || stat.parent != sending->init))
 		return false;
-	if (pick != NULL && !pick(&stat, arg))
+	if (sending->pick != NULL && !sending->pick(&stat, sending->arg))
 		return false;
-	return send_all(pidfd, node->pid, sigs, count);
+	return send_all(pidfd, node->pid, sending->sigs, sending->count);
 }
 
 unsigned int fence_tree_signal(const struct fence_tree *tree, const int *sigs, size_t count,
 			       fence_tree_pick *pick, const void *arg)
 {
-	unsigned int signalled = 0;
-	pid_t self = getpid();
+	struct sending sending = {
+		.sigs = sigs, .count = count, .pick = pick, .arg = arg, .self = getpid()
+	};
 
 	for (size_t i = 0; i < tree->count; i++)
-		signalled += signal_node(&tree->nodes[i], self, sigs, count, pick, arg);
-	return signalled;
+		sending.signalled += signal_node(&tree->nodes[i], &sending);
+	return sending.signalled;
 }
 
 /* A process that a signal wakes may preempt us, and with a thousand of them each dies
@@ -272,6 +295,10 @@ static bool calm(pid_t pid)
 	       fence_sched_set_policy(pid, SCHED_BATCH) == 0;
 }
 
+/* Each look finds at least those whose parents died during the one before; who forks and
+ * exits without end is left to KILL. */
+#define LOOKS_MAX 64
+
 static bool is_wanted(const struct fence_proc_stat *proc, const void *arg)
 {
 	const struct fence_tree_except *except = arg;
@@ -281,49 +308,95 @@ static bool is_wanted(const struct fence_proc_stat *proc, const void *arg)
 }
 
 /* An unreaped child of ours, so its number is its own. */
-static bool signal_child(struct fence_tree_node *node, const int *sigs, size_t count,
-			 const struct fence_tree_except *except)
+static bool signal_child(struct fence_tree_node *node, const struct sending *sending)
 {
+	const struct fence_tree_except *except = sending->arg;
 	pid_t pid = node->pid;
 
 	if (pid == except->pid || fence_reap_is_dead(pid) ||
 	    (except->group != 0 && getpgid(pid) == except->group))
 		return false;
 	node->calmed = calm(pid);
-	return send_all(-1, pid, sigs, count);
+	return send_all(-1, pid, sending->sigs, sending->count);
+}
+
+static void signal_children(struct fence_tree *tree, size_t from, struct sending *sending)
+{
+	for (size_t at = from; at < tree->count; at++)
+		sending->signalled += signal_child(&tree->nodes[at], sending);
+	for (size_t at = from; at < tree->count; at++)
+		if (tree->nodes[at].calmed)
+			(void)fence_sched_set_policy(tree->nodes[at].pid, SCHED_OTHER);
+}
+
+/* Adds and signals the children of `parent`, which is not ourselves. */
+static int signal_below(struct fence_tree *tree, pid_t parent, size_t known,
+			struct sending *sending)
+{
+	size_t from = tree->count;
+	int rc = add_children_of(tree, parent, known);
+
+	for (size_t at = from; at < tree->count; at++)
+		sending->signalled += signal_node(&tree->nodes[at], sending);
+	return rc;
+}
+
+static bool has_died(const struct fence_tree_node *node, pid_t self)
+{
+	struct fence_proc_stat stat;
+
+	if (node->parent == self)
+		return fence_reap_is_dead(node->pid);
+	return fence_proc_stat(node->pid, &stat) < 0 || stat.state == 'Z' || stat.state == 'X';
+}
+
+/* One look, for those not known yet. `ret_orphans`: one of them was dead once its children
+ * had been looked for (the kernel makes it a zombie and gives them away in one step), so
+ * they may be ours, or their init's, since after those were looked for. */
+static int signal_new(struct fence_tree *tree, struct sending *sending, bool *ret_orphans)
+{
+	size_t known = tree->count, children;
+	int rc;
+
+	*ret_orphans = false;
+	if (known > 0)
+		qsort(tree->nodes, known, sizeof(tree->nodes[0]), compare_pids);
+	rc = add_children_of(tree, sending->self, known);
+	if (rc < 0)
+		return rc;
+	children = tree->count;
+	signal_children(tree, known, sending);
+	if (known > 0 && sending->init > 0)
+		(void)signal_below(tree, sending->init, known, sending);
+	for (size_t at = known; rc != -ENOMEM && at < tree->count; at++) {
+		bool dead = at < children && fence_reap_is_dead(tree->nodes[at].pid);
+
+		if (!dead)
+			rc = signal_below(tree, tree->nodes[at].pid, 0, sending);
+		*ret_orphans |= dead || has_died(&tree->nodes[at], sending->self);
+	}
+	return rc == -ENOMEM ? rc : 0;
 }
 
 unsigned int fence_tree_signal_all(struct fence_tree *tree, const int *sigs, size_t count,
 				   const struct fence_tree_except *except)
 {
-	unsigned int signalled = 0;
-	pid_t self = getpid();
-	size_t children;
-	int rc = 0;
+	struct sending sending = { .sigs = sigs,
+				   .count = count,
+				   .pick = is_wanted,
+				   .arg = except,
+				   .self = getpid(),
+				   .init = except->pid };
+	bool orphans = true;
+	int rc = tree->by_scan ? -ENOENT : 0;
 
 	tree->count = 0;
-	if (tree->by_scan || (rc = add_children_of(tree, self)) == -ENOENT)
-		return fence_tree_list(tree) < 0
-			       ? 0
-			       : fence_tree_signal(tree, sigs, count, is_wanted, except);
-	children = tree->count;
-	for (size_t at = 0; at < children; at++)
-		signalled += signal_child(&tree->nodes[at], sigs, count, except);
-	for (size_t at = 0; at < children; at++)
-		if (tree->nodes[at].calmed)
-			(void)fence_sched_set_policy(tree->nodes[at].pid, SCHED_OTHER);
-	for (size_t at = 0; rc != -ENOMEM && at < tree->count; at++) {
-		size_t known = tree->count;
-
-		/* What a dead child of ours had for children is ours by now. */
-		if (at < children && fence_reap_is_dead(tree->nodes[at].pid))
-			continue;
-		rc = add_children_of(tree, tree->nodes[at].pid);
-		for (size_t i = known; i < tree->count; i++)
-			signalled +=
-				signal_node(&tree->nodes[i], self, sigs, count, is_wanted, except);
-	}
-	return signalled;
+	for (int looks = 0; rc == 0 && orphans && looks < LOOKS_MAX; looks++)
+		rc = signal_new(tree, &sending, &orphans);
+	if (rc != -ENOENT)
+		return sending.signalled;
+	return fence_tree_list(tree) < 0 ? 0
+					 : fence_tree_signal(tree, sigs, count, is_wanted, except);
 }
 
 /* Listing and killing are kept apart: both want the kernel's one lock on the list

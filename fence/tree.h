@@ -72,7 +72,9 @@ struct fence_tree_except {
 
 /* The same to every descendant that lives, listing and signalling as it goes: our own
  * children first, at a few calls each, and then what is below them, of which most have gone
- * by the time that they are looked for. The list is used up. */
+ * by the time that they are looked for. Who loses its parent meanwhile, as when a signal to
+ * a process group has ended it, is looked for again; nobody is signalled twice. The list is
+ * used up. */
 unsigned int fence_tree_signal_all(struct fence_tree *tree, const int *sigs, size_t count,
 				   const struct fence_tree_except *except);
 

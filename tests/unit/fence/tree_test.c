@@ -15,6 +15,8 @@
 #include "fence/sys.h"
 #include "fence/tree.h"
 
+#define PAIRS 100
+
 static void a_name_may_contain_anything(void **state)
 {
 	char text[] = "42 (a) b (c) R 1 40 39 0 -1 4194560 1 2 3 4 5 6 7 8 20 0 1 0 98765 1 2\n";
@@ -176,6 +178,27 @@ static void all_hear_it_but_the_excepted_and_the_dead(void **state)
 	}
 }
 
+/* Each of them dies of its own signal while the next ones are looked for, and leaves a
+ * process that nobody has seen yet. */
+static void who_loses_its_parent_meanwhile_hears_it_too(void **state)
+{
+	static const int term_only[] = { SIGTERM };
+	struct fence_tree_except except = { 0 };
+	struct fence_tree tree = { 0 };
+	struct fence_exit how;
+	pid_t grandchild;
+	int deaths = 0;
+
+	(void)state;
+	for (int i = 0; i < PAIRS; i++)
+		(void)start_two(&grandchild);
+	assert_int_equal(fence_tree_signal_all(&tree, term_only, 1, &except), 2 * PAIRS);
+	while (fence_reap_any(&how) == 0)
+		deaths += how.signalled && how.number == SIGTERM;
+	assert_int_equal(deaths, 2 * PAIRS);
+	fence_tree_drop(&tree);
+}
+
 /* The pid in the list is that of a process which is no descendant of ours by now,
  * nor of the one that was its parent: as after the number was given out again. */
 static void a_stranger_with_the_number_is_left_alone(void **state)
@@ -220,6 +243,7 @@ int main(void)
 		cmocka_unit_test(descendants_are_listed_parents_first),
 		cmocka_unit_test(a_signal_reaches_whom_it_is_meant_for),
 		cmocka_unit_test(all_hear_it_but_the_excepted_and_the_dead),
+		cmocka_unit_test(who_loses_its_parent_meanwhile_hears_it_too),
 		cmocka_unit_test(a_stranger_with_the_number_is_left_alone),
 		cmocka_unit_test(the_spared_live_on),
 	};
