@@ -70,8 +70,7 @@ ok "a storm of TERM ends it either way" test $status = 143 -o $status = 137
 
 # A monitor that waits for its log (a second at most) is behind with what we tell it.
 mkfifo "$T/fifo"
-sh -c "exec sleep $word" <"$T/fifo" &
-reader=$!
+exec 6<>"$T/fifo" # a reader from the start, which never reads
 fence-run -q --log "$T/fifo" -- \
 	sh -c "head -c 200000 /dev/zero; exec run_signals wait $T/flooded 40 >$T/list" &
 run=$!
@@ -86,8 +85,7 @@ kill -TERM $run
 wait $run
 is "a flood of real-time signals is no failure" $? 0
 is "and all of them come through" "$(grep -c 40 "$T/list")" 600
-kill $reader
-wait $reader 2>/dev/null
+exec 6>&-
 
 # A terminal's ^C goes to its foreground group, where the command is not: it hears
 # of it once, from us.
@@ -96,7 +94,7 @@ rm -f "$T/up"
 	await file "$T/up"
 	printf '\003'
 	await -t 20 file "$T/ended"
-} | script -qec "fence-run -q --grace 300ms -- run_signals wait $T/up 2; echo up >$T/ended" /dev/null >"$T/tty"
+} | script -qec "trap : INT; fence-run -q --grace 300ms -- run_signals wait $T/up 2; echo up >$T/ended" /dev/null >"$T/tty"
 is "one ^C on a terminal is one INT" "$(tr -d '\r' <"$T/tty" | grep -c '2$')" 1
 ok "nothing is left of it" await none "$T/up"
 done_testing
