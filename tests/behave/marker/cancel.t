@@ -38,7 +38,7 @@ is "with --wait it ends when all is over" "$? $(sed 's/ attempt.*//' "$T/out")" 
 exits "not in time is 75" 75 sh -c "fence-marker create '$T/x' --attempt x --pid $supervisor >/dev/null
 	fence-marker cancel '$T/x' --wait 50ms"
 die
-pkill -KILL -xf "sleep $W"
+kill -KILL "-$group"
 
 exits "its supervisor died: it is cancelled all the same" 0 sh -c "
 	sleep $W & pid=\$!; fence-marker create '$T/y' --attempt y --pid \$pid >/dev/null

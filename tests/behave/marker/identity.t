@@ -109,7 +109,7 @@ is "which is told" "$(jq -r '[.outcome, .life, (.forced | tostring)] | join(" ")
 	"repaired other-boot true"
 is "nothing is looked for then, and nobody signalled" "$(sleepers)" 1
 is "and it is over" "$(jq -r .status "$m")" terminated
-pkill -KILL -xf "sleep $W"
+kill -KILL "-$group"
 await_sleepers 0
 
 # Where /proc shows no processes of others, who is hidden is not dead.

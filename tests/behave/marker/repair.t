@@ -90,7 +90,7 @@ else
 	if [ "$(proofs)" = sleep/unproven ]; then
 		lacks "a member outlives its leader" "pidfds that open by id (Linux 6.17)"
 		fence-marker repair "$m" --apply --force >/dev/null
-		pkill -KILL -xf "sleep $W"
+		kill -KILL "-$group"
 	else
 		is "a member outlives its leader: it is in the group all the same" "$(proofs)" sleep/group
 		exits "and is ended with it" 0 fence-marker repair "$m" --apply
@@ -119,7 +119,7 @@ die
 exits "without a leader it does not know" 1 older repair "$m" --apply --json
 is "whose the number is" "$(proofs) $(sleepers)" "sleep/unproven 1"
 fence-marker repair "$m" --apply --force >"$T/out"
-pkill -KILL -xf "sleep $W"
+kill -KILL "-$group"
 await_sleepers 0
 (
 	ulimit -n 24
@@ -155,7 +155,7 @@ exits "a person can say that it is a stranger" 0 fence-marker repair "$m" --appl
 is "and that it was said is told" "$(jq -c .forced "$T/out")" true
 is "then it is over" "$(result)" "terminated repair supervisor-signal clear 0"
 is "and the stranger still there" "$(sleepers)" 1
-pkill -KILL -xf "sleep $W"
+kill -KILL "-$group"
 await_sleepers 0
 
 rm "$m"
@@ -165,7 +165,7 @@ die
 exits "a foreign marker's group is not proven" 1 \
 	fence-marker repair "$m" --apply --format cockpit-executor/v1 --json
 is "and not signalled" "$(proofs) $(sleepers)" "sleep/unproven 1"
-pkill -KILL -xf "sleep $W"
+kill -KILL "-$group"
 await_sleepers 0
 exits "once it has gone by itself the end is published" 0 \
 	fence-marker repair "$m" --apply --format cockpit-executor/v1
