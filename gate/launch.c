@@ -5,42 +5,15 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
+#include "fence/sibling.h"
 #include "gate/environ.h"
 
 #define TAIL_BYTES ((size_t)256 * 1024)
 
-static int own_folder(char *buf, size_t size_bytes)
-{
-	ssize_t length = readlink("/proc/self/exe", buf, size_bytes - 1);
-	char *slash;
-
-	if (length < 0)
-		return -errno;
-	buf[length] = '\0';
-	slash = strrchr(buf, '/');
-	if (!slash)
-		return -ENOENT;
-	*slash = '\0';
-	return 0;
-}
-
-static bool is_program(const char *folder, const char *name, char *ret_path, size_t size_bytes)
-{
-	int length = snprintf(ret_path, size_bytes, "%s/%s", folder, name);
-
-	return length > 0 && (size_t)length < size_bytes && access(ret_path, X_OK) == 0;
-}
-
 int gate_find_program(const char *name, char *ret_path, size_t size_bytes, struct fence_err *err)
 {
-	char folder[PATH_MAX];
-
-	if (own_folder(folder, sizeof(folder)) == 0 &&
-	    is_program(folder, name, ret_path, size_bytes))
-		return 0;
-	if (is_program(FENCE_BINDIR, name, ret_path, size_bytes))
+	if (fence_sibling_find(name, ret_path, size_bytes) == 0)
 		return 0;
 	(void)fence_fail_why(err, -ENOENT, "not found", "%s", name);
 	return fence_hint(err, "install it beside fence-gate or into %s", FENCE_BINDIR);

@@ -5,10 +5,10 @@
 #include "fence/err.h"
 #include "fence/opts.h"
 #include "fence/sys.h"
+#include "guard/become.h"
 #include "guard/doctor.h"
 #include "guard/exec.h"
 #include "guard/explain.h"
-#include "guard/sibling.h"
 
 #define TEXT_BYTES 16384
 

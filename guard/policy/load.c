@@ -13,10 +13,10 @@
 #include "fence/opts.h"
 #include "fence/own.h"
 #include "fence/reap.h"
+#include "fence/sibling.h"
 #include "fence/spawn.h"
 #include "fence/sys.h"
 #include "guard/policy/wire.h"
-#include "guard/sibling.h"
 
 #define READER "fence-policy"
 
@@ -298,7 +298,7 @@ int guard_policy_take(struct guard_policy *policy, char *bytes, size_t count, st
 
 static int find_reader(char *ret_path, size_t size_bytes, struct fence_err *err)
 {
-	int rc = guard_sibling_find(READER, ret_path, size_bytes);
+	int rc = fence_sibling_find(READER, ret_path, size_bytes);
 
 	if (rc == 0)
 		return 0;
