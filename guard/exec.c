@@ -23,6 +23,7 @@ struct conf {
 	uint64_t limits[GUARD_LIMIT_COUNT]; /* GUARD_UNLIMITED: as the file has it */
 	bool strict;
 	bool allow_userns;
+	bool allow_nesting;
 	uint64_t keep_caps;
 };
 
@@ -157,6 +158,14 @@ static int allow_userns(void *conf, const char *value, struct fence_err *err)
 	return 0;
 }
 
+static int allow_nesting(void *conf, const char *value, struct fence_err *err)
+{
+	(void)value;
+	(void)err;
+	((struct conf *)conf)->allow_nesting = true;
+	return 0;
+}
+
 static int keep_cap(void *conf, const char *value, struct fence_err *err)
 {
 	int number = guard_cap_number(value);
@@ -264,6 +273,8 @@ static const struct fence_opt options[] = {
 	  NULL },
 	{ 0, "allow-set-id", NULL, "let the command make set-user-ID and set-group-ID files",
 	  allow_set_id, NULL },
+	{ 0, "allow-nesting", NULL, "let the command confine others, as with fence-guard or bwrap",
+	  allow_nesting, NULL },
 	{ 0, "keep-cap", "NAME", "a capability to keep when started as root", keep_cap, NULL },
 	{ 0, "env-all", NULL, "pass the whole environment", env_all, NULL },
 	{ 0, "env", "NAME[=VALUE]", "pass or set a variable", add_env, NULL },
@@ -313,7 +324,8 @@ static int settle_policy(struct conf *conf, struct fence_err *err)
 			conf->policy.limits[i] = conf->limits[i];
 	if (conf->strict)
 		conf->policy.seccomp = GUARD_SECCOMP_STRICT;
-	conf->policy.allow_userns |= conf->allow_userns;
+	conf->policy.allow_nesting |= conf->allow_nesting;
+	conf->policy.allow_userns |= conf->allow_userns || conf->policy.allow_nesting;
 	conf->policy.keep_caps |= conf->keep_caps;
 	return guard_policy_check(&conf->policy, err);
 }

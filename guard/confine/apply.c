@@ -36,6 +36,8 @@ uint64_t guard_confine_namespaces(const struct guard_confine *confine)
 		flags |= CLONE_NEWNET;
 	if (confine->policy->profile->confine)
 		flags |= CLONE_NEWIPC | CLONE_NEWUTS | CLONE_NEWCGROUP;
+	if (confine->shares_cgroup_names)
+		flags &= ~(uint64_t)CLONE_NEWCGROUP;
 	return flags;
 }
 
@@ -61,6 +63,8 @@ static int look_up(struct guard_confine *confine, struct fence_err *err)
 	confine->plan.real_root = confine->real_root;
 	rc = guard_plan_build(&confine->plan, confine->policy, err);
 
+	if (rc == 0 && confine->policy->allow_nesting)
+		return guard_nesting_check(&confine->nesting, &confine->plan, err);
 	if (rc < 0)
 		guard_policy_place(confine->policy, confine->plan.current, err);
 	return rc;
@@ -71,6 +75,7 @@ static int close_view(struct guard_confine *confine, struct fence_err *err)
 	struct guard_mounts mounts = {
 		.real_root = confine->real_root,
 		.keep_proc_rw = confine->policy->allow_userns,
+		.nesting = confine->policy->allow_nesting,
 	};
 
 	return confine->policy->profile->confine ? guard_mounts_apply(&mounts, &confine->plan, err)
@@ -146,13 +151,23 @@ static int drop_caps(struct guard_confine *confine, struct fence_err *err)
 {
 	if (!confine->policy->profile->confine)
 		return 0;
+	if (confine->policy->allow_nesting)
+		return guard_keep_ambient(guard_nesting_caps(&confine->nesting), err);
 	return guard_drop_caps(confine->real_root ? confine->policy->keep_caps : 0, err);
 }
 
 static int load_filter(struct guard_confine *confine, struct fence_err *err)
 {
+	int rc = 0;
+
 	if (!confine->policy->profile->confine)
 		return 0;
+	if (confine->policy->allow_nesting) {
+		confine->nesting.has_pins = guard_plan_has_pins(&confine->plan);
+		rc = guard_nesting_load(&confine->nesting, err);
+	}
+	if (rc < 0)
+		return rc;
 	if (confine->explainer_sock >= 0)
 		return guard_explainer_load(confine->policy, confine->explainer_sock, err);
 	return guard_load_filter(confine->policy, err);

@@ -8,6 +8,7 @@
 
 #include "fence/err.h"
 #include "guard/confine/limits.h"
+#include "guard/confine/nesting.h"
 #include "guard/confine/plan.h"
 #include "guard/policy/policy.h"
 
@@ -16,9 +17,11 @@ struct guard_confine {
 	bool real_root; /* no user namespace is needed */
 	uid_t uid;	/* the caller's */
 	gid_t gid;
-	int explainer_sock;	    /* where the listener of --explain goes; -1: there is none */
-	struct guard_limits limits; /* prepared by the caller */
-	struct guard_plan plan;	    /* home and tmp_dir are filled by the caller */
+	int explainer_sock;	      /* where the listener of --explain goes; -1: there is none */
+	struct guard_limits limits;   /* prepared by the caller */
+	struct guard_nesting nesting; /* as_root, owns_cgroup: by the caller */
+	bool shares_cgroup_names;     /* no cgroup namespace could be had */
+	struct guard_plan plan;	      /* home and tmp_dir are filled by the caller */
 };
 
 /* The CLONE_NEW* flags that the process which calls guard_confine_apply must have

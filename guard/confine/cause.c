@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "fence/sys.h"
+#include "guard/confine/nesting.h"
 #include "guard/confine/steps.h"
 
 /* What the rows below look at. */
@@ -176,6 +177,17 @@ static bool is_filter(struct case_at_hand *at)
 	return at->filtered && (is_refusal(at) || at->rc == -ENOSYS);
 }
 
+static bool is_no_nesting(struct case_at_hand *at)
+{
+	return is_filter(at) && at->step <= GUARD_STEP_PROC && guard_inside() == GUARD_INSIDE_GUARD;
+}
+
+static bool is_nesting(struct case_at_hand *at)
+{
+	return is_filter(at) && at->step <= GUARD_STEP_PROC &&
+	       guard_inside() == GUARD_INSIDE_NESTING;
+}
+
 static bool is_filter_of_landlock(struct case_at_hand *at)
 {
 	return at->step == GUARD_STEP_LANDLOCK && is_filter(at);
@@ -280,6 +292,12 @@ static const struct {
 	{ "apparmor", is_apparmor,
 	  "AppArmor restricts user namespaces: add a profile with `userns,` for fence-guard to "
 	  "/etc/apparmor.d, or set sysctl kernel.apparmor_restrict_unprivileged_userns=0" },
+	{ "nesting", is_no_nesting,
+	  "it is inside of fence-guard exec, whose filter refuses that: start that one with "
+	  "--allow-nesting" },
+	{ "nesting", is_nesting,
+	  "fence-guard exec --allow-nesting, which it is inside of, refuses what would undo its "
+	  "own rules" },
 	{ "masked-proc", is_masked_proc,
 	  "the host hides parts of /proc (%s is mounted over): run the container with "
 	  "--security-opt systempaths=unconfined" },
@@ -370,6 +388,9 @@ void guard_cause_hint_stage(const char *stage, struct fence_err *err)
 		{ "seccomp", GUARD_STEP_SECCOMP },
 	};
 
+	/* The one mount that the kernel has its own rule for. */
+	if (strcmp(err->what, "mount /proc") == 0)
+		guard_cause_hint(GUARD_STEP_PROC, err);
 	for (size_t i = 0; is_of_the_host(err->code) && i < sizeof(steps) / sizeof(steps[0]); i++)
 		if (strcmp(stage, steps[i].stage) == 0 && err->why[0] == '\0')
 			guard_cause_hint(steps[i].step, err);

@@ -36,11 +36,19 @@ struct sock_fprog guard_filter(const struct guard_policy *policy)
 	/* [network][strict][set-id allowed][user namespaces allowed] */
 	const struct sock_fprog programs[3][2][2][2] = { PROGRAMS(default), PROGRAMS(ports),
 							 PROGRAMS(bind) };
+	/* [network][set-id allowed] */
+	const struct sock_fprog nesting[3][2] = {
+		{ PROGRAM(filter_default_nesting), PROGRAM(filter_default_set_id_nesting) },
+		{ PROGRAM(filter_ports_nesting), PROGRAM(filter_ports_set_id_nesting) },
+		{ PROGRAM(filter_bind_nesting), PROGRAM(filter_bind_set_id_nesting) },
+	};
 	bool strict = policy->seccomp == GUARD_SECCOMP_STRICT;
 	size_t net = 0;
 
 	if (policy->net == GUARD_NET_PORTS)
 		net = policy->ports.bind.count == 0 ? 1 : 2;
+	if (policy->allow_nesting)
+		return nesting[net][policy->allow_set_id];
 	return programs[net][strict][policy->allow_set_id][policy->allow_userns];
 }
 

@@ -445,6 +445,8 @@ static const char *filter_rule(const struct guard_policy *policy, const struct s
 	if (policy->seccomp == GUARD_SECCOMP_STRICT &&
 	    guard_asking_answer(&filter, data) == SECCOMP_RET_ALLOW)
 		return "seccomp: strict";
+	if (policy->allow_nesting)
+		return "the filter with --allow-nesting";
 	return policy->allow_userns ? "the filter with --allow-userns" : "the default filter";
 }
 

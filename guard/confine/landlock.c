@@ -239,6 +239,9 @@ int guard_landlock(const struct guard_policy *policy, struct guard_plan *plan,
 	int abi = 6;
 	int rc;
 
+	/* Whoever is bound by a right to files may not mount anything. */
+	if (policy->allow_nesting)
+		attr.handled_access_fs = 0;
 	if (policy->net == GUARD_NET_PORTS)
 		attr.handled_access_net = NET_BIND_TCP | NET_CONNECT_TCP;
 	ruleset_fd = fence_landlock_create(&attr, sizeof(attr), 0);
@@ -246,14 +249,15 @@ int guard_landlock(const struct guard_policy *policy, struct guard_plan *plan,
 		ruleset_fd = create_lesser(&attr, &abi);
 	if (ruleset_fd < 0 && attr.handled_access_net != 0)
 		return refuse_ports(ruleset_fd, abi, err);
-	/* The first version has no way to allow renames between folders. */
-	if (abi < 2)
+	/* The first version has no way to allow renames between folders; what handles no files
+	 * is nothing below the fourth, or, without ports, the sixth. */
+	if (abi < 2 || (policy->allow_nesting && abi < 6 && attr.handled_access_net == 0))
 		return 0;
 	if (ruleset_fd < 0)
 		return fence_fail(err, ruleset_fd, "make a Landlock ruleset");
 	access = attr.handled_access_fs & ~(uint64_t)NEVER;
-	rc = allow_places(plan, ruleset_fd, access, err);
-	if (rc == 0)
+	rc = policy->allow_nesting ? 0 : allow_places(plan, ruleset_fd, access, err);
+	if (rc == 0 && !policy->allow_nesting)
 		rc = allow_outputs(policy, ruleset_fd, access, err);
 	if (rc < 0)
 		return rc;
@@ -263,6 +267,7 @@ int guard_landlock(const struct guard_policy *policy, struct guard_plan *plan,
 	rc = fence_landlock_restrict(ruleset_fd);
 	if (rc < 0)
 		return fence_fail(err, rc, "enter the Landlock ruleset");
-	plan->landlock = abi >= 6 ? GUARD_LAYER_ENFORCED : GUARD_LAYER_DEGRADED;
+	plan->landlock =
+		abi >= 6 && !policy->allow_nesting ? GUARD_LAYER_ENFORCED : GUARD_LAYER_DEGRADED;
 	return 0;
 }

@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -295,6 +296,12 @@ static int give_birth(struct launch *launch)
 	if (rc < 0)
 		return fail_early(launch, "limits", &err);
 
+	if (launch->policy->allow_nesting)
+		launch->confine.nesting = (struct guard_nesting){
+			.as_root = launch->confine.uid == 0,
+			.owns_cgroup = launch->confine.uid == 0 ||
+				       launch->confine.limits.group != NULL || guard_owns_cgroup(),
+		};
 	if (launch->policy->explain_fd >= 0) {
 		rc = guard_explainer_start(&launch->confine.plan, launch->policy,
 					   &launch->explainer_pid, &launch->confine.explainer_sock,
@@ -305,6 +312,13 @@ static int give_birth(struct launch *launch)
 	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) < 0)
 		return fence_fail(launch->err, -errno, "make a socket pair");
 	rc = fence_spawn_fork(flags, &launch->init_pid, &launch->init_pidfd);
+	/* All that a cgroup namespace holds is the name of the group; see nesting.c for who
+	 * cannot have one. */
+	if (rc == -EPERM && (flags & CLONE_NEWCGROUP) && guard_is_filtered()) {
+		launch->confine.shares_cgroup_names = true;
+		rc = fence_spawn_fork(flags & ~(uint64_t)CLONE_NEWCGROUP, &launch->init_pid,
+				      &launch->init_pidfd);
+	}
 	if (rc == 0) {
 		(void)close(pair[1]);
 		guard_init_run(&launch->confine, &launch->command, pair[0]);

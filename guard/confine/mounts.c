@@ -88,10 +88,10 @@ static const struct guard_op *find_kind(const struct guard_plan *plan, enum guar
 /* One tmpfs serves everything: a folder of it, copied, is a mount of its own. Only what
  * is attached can be copied (before Linux 6.15), so it lies on /proc's place, where the
  * new /proc then covers it for good; we stand in it, and name what is in it by that. */
-static int make_scratch(struct fence_err *err)
+static int make_scratch(const struct guard_mounts *mounts, struct fence_err *err)
 {
 	if (mount("tmpfs", "/proc", "tmpfs", MS_NOSUID | MS_NODEV, "mode=0755") < 0 ||
-	    chdir("/proc") < 0)
+	    chdir("/proc") < 0 || (mounts->nesting && mkdir("proc", 0555) < 0))
 		return fence_fail(err, -errno, "mount a tmpfs");
 	return 0;
 }
@@ -174,11 +174,11 @@ static int close_root(struct fence_err *err)
 	return rc < 0 ? fence_fail(err, rc, "make / read-only") : 0;
 }
 
-static int mount_proc(bool read_only)
+static int mount_proc(const char *place, bool read_only)
 {
 	unsigned long flags = MS_NOSUID | MS_NODEV | MS_NOEXEC | (read_only ? MS_RDONLY : 0);
 
-	return mount("proc", "/proc", "proc", flags, NULL) < 0 ? -errno : 0;
+	return mount("proc", place, "proc", flags, NULL) < 0 ? -errno : 0;
 }
 
 int guard_mounts_proc_only(struct fence_err *err)
@@ -187,7 +187,7 @@ int guard_mounts_proc_only(struct fence_err *err)
 
 	if (rc < 0)
 		return rc;
-	rc = mount_proc(false);
+	rc = mount_proc("/proc", false);
 	if (rc == 0)
 		return 0;
 	fence_fail(err, rc, "mount /proc");
@@ -356,9 +356,18 @@ static int place_proc(struct guard_mounts *mounts, struct guard_plan *plan, stru
 {
 	/* Also in a user namespace: uid 0 that is mapped to itself is the host's. */
 	bool owns_settings = getauxval(AT_EUID) == 0;
-	int rc = mount_proc(owns_settings && !mounts->keep_proc_rw);
+	int rc = 0;
 
-	if (rc == -EPERM || rc == -EACCES) {
+	/* In a user namespace the kernel gives a new /proc no more rights than one has that is
+	 * whole: ours is not, with what close_proc puts on it. So there is a second one, which is
+	 * whole and read-only, where no path leads, and theirs are read-only as well. */
+	if (owns_settings && mounts->nesting)
+		rc = mount_proc("proc", true);
+	if (rc == 0)
+		rc = mount_proc("/proc", owns_settings && !mounts->keep_proc_rw);
+
+	/* Without one nobody inside could map a user. */
+	if (!mounts->nesting && (rc == -EPERM || rc == -EACCES)) {
 		plan->proc_masked = true;
 		rc = mount("tmpfs", "/proc", "tmpfs", FORBIDDEN, "mode=0") < 0 ? -errno : 0;
 	}
@@ -376,7 +385,7 @@ int guard_mounts_apply(struct guard_mounts *mounts, struct guard_plan *plan, str
 	if (rc == 0)
 		rc = copy_all(plan, err);
 	if (rc == 0)
-		rc = make_scratch(err);
+		rc = make_scratch(mounts, err);
 	if (rc == 0)
 		rc = make_up_all(mounts, plan, err);
 	if (rc == 0)

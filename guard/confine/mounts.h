@@ -10,6 +10,7 @@
 struct guard_mounts {
 	bool real_root;	   /* no user namespace is needed */
 	bool keep_proc_rw; /* --allow-userns: the command must write its own maps */
+	bool nesting;	   /* --allow-nesting: and others may have a /proc of their own */
 };
 
 /* Everything in `plan`, in its order, and a fresh /proc of this pid namespace. The

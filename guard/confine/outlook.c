@@ -1,6 +1,7 @@
 /* From what works to what a profile gets. */
 #include "guard/confine/trial.h"
 
+#include <errno.h>
 #include <string.h>
 
 const char *guard_layer_name_word(enum guard_layer_name layer)
@@ -60,6 +61,11 @@ static void weaken(const struct guard_finding findings[GUARD_TRIAL_COUNT], bool 
 {
 	enum guard_layer landlock = landlock_layer(&findings[GUARD_TRIAL_LANDLOCK]);
 
+	/* A filter's refusal, as launch.c has it. */
+	if (confine && findings[GUARD_TRIAL_CGROUPNS].rc != 0) {
+		take(ret, GUARD_TRIAL_CGROUPNS, GUARD_LAYER_NAMESPACES, GUARD_LAYER_DEGRADED);
+		ret->starts &= findings[GUARD_TRIAL_CGROUPNS].rc == -EPERM;
+	}
 	if (findings[GUARD_TRIAL_PROC].rc != 0) {
 		take(ret, GUARD_TRIAL_PROC, GUARD_LAYER_MOUNTS, GUARD_LAYER_DEGRADED);
 		ret->starts &= confine;

@@ -64,7 +64,10 @@ static void put_layers(struct fence_jsonw *w, const struct guard_confine *confin
 	bool narrow = confine->policy->profile->narrow;
 
 	fence_jsonw_open(w, "layers", '{');
-	fence_jsonw_string(w, "namespaces", narrow ? "off" : "enforced");
+	fence_jsonw_string(w, "namespaces",
+			   narrow			  ? "off"
+			   : confine->shares_cgroup_names ? "degraded"
+							  : "enforced");
 	fence_jsonw_string(w, "mounts",
 			   narrow		 ? "off"
 			   : record->proc_masked ? "degraded"
@@ -75,16 +78,22 @@ static void put_layers(struct fence_jsonw *w, const struct guard_confine *confin
 	fence_jsonw_close(w, '}');
 }
 
+static void put_cause(struct fence_jsonw *w, const char *layer, const char *word,
+		      const char *remedy)
+{
+	fence_jsonw_open(w, NULL, '{');
+	fence_jsonw_string(w, "layer", layer);
+	fence_jsonw_string(w, "cause", word);
+	fence_jsonw_string(w, "remedy", remedy);
+	fence_jsonw_close(w, '}');
+}
+
 static void put_reason(struct fence_jsonw *w, const char *layer, enum guard_step step, int rc)
 {
 	struct guard_cause cause;
 
 	guard_cause_find(step, rc, &cause);
-	fence_jsonw_open(w, NULL, '{');
-	fence_jsonw_string(w, "layer", layer);
-	fence_jsonw_string(w, "cause", cause.word);
-	fence_jsonw_string(w, "remedy", cause.remedy);
-	fence_jsonw_close(w, '}');
+	put_cause(w, layer, cause.word, cause.remedy);
 }
 
 /* Why a layer is less than it could be. */
@@ -94,9 +103,15 @@ static void put_degraded(struct fence_jsonw *w, const struct guard_confine *conf
 	int rc;
 
 	fence_jsonw_open(w, "degraded", '[');
+	if (confine->shares_cgroup_names)
+		put_reason(w, "namespaces", GUARD_STEP_NAMESPACES, -EPERM);
 	if (record->proc_masked)
 		put_reason(w, "mounts", GUARD_STEP_PROC, -EPERM);
-	if (confine->policy->profile->confine && record->landlock != GUARD_LAYER_ENFORCED) {
+	if (confine->policy->allow_nesting) {
+		put_cause(
+			w, "landlock", "nesting",
+			"a Landlock rule for files forbids all mounts: leave --allow-nesting out");
+	} else if (confine->policy->profile->confine && record->landlock != GUARD_LAYER_ENFORCED) {
 		rc = fence_landlock_create(NULL, 0, LANDLOCK_CREATE_RULESET_VERSION);
 		put_reason(w, "landlock", GUARD_STEP_LANDLOCK, rc < 0 ? rc : -ENOSYS);
 	}

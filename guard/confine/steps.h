@@ -24,6 +24,9 @@ int guard_lo_up(struct fence_err *err);
 /* Drops every capability that is not in `keep`, for good. no_new_privs must be set. */
 int guard_drop_caps(uint64_t keep, struct fence_err *err);
 
+/* Keeps `keep` and no other, through execve(2) as well, which drop_caps does not. */
+int guard_keep_ambient(uint64_t keep, struct fence_err *err);
+
 /* A net under the mounts: writing anywhere but in the plan's writable places is
  * refused once more, and so are abstract sockets of others. Sets plan->landlock to
  * what this kernel could do of it; only an error of a kernel that can is an error. */

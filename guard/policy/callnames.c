@@ -2,6 +2,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "fence/opts.h"
 #include "guard/policy/calls.h"
@@ -37,6 +38,10 @@ bool guard_call_is_judged(const struct guard_policy *policy, const char *name)
 	return is_among(name, guard_judged_calls, COUNT(guard_judged_calls)) ||
 	       (!policy->allow_set_id &&
 		is_among(name, guard_judged_mode_calls, COUNT(guard_judged_mode_calls))) ||
+	       (policy->allow_nesting &&
+		is_among(name, guard_judged_nesting_calls,
+			 COUNT(guard_judged_nesting_calls) -
+				 (geteuid() == 0 ? 0 : GUARD_JUDGED_OF_ROOT))) ||
 	       (policy->net == GUARD_NET_PORTS &&
 		is_among(name, guard_judged_port_calls, COUNT(guard_judged_port_calls)));
 }

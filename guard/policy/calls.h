@@ -19,8 +19,9 @@
 /* What opens a call again. */
 enum guard_opener {
 	GUARD_BY_NOTHING,
-	GUARD_BY_USERNS, /* --allow-userns */
-	GUARD_BY_SET_ID, /* --allow-set-id */
+	GUARD_BY_USERNS,  /* --allow-userns */
+	GUARD_BY_SET_ID,  /* --allow-set-id */
+	GUARD_BY_NESTING, /* --allow-nesting, which opens what --allow-userns does as well */
 };
 
 /* May be newer than the library that knows the numbers; the same on every machine. */
@@ -48,13 +49,13 @@ static const struct guard_call guard_calls[] = {
 	{ "io_uring_register", ENOSYS, GUARD_BY_NOTHING },
 	{ "userfaultfd", ENOSYS, GUARD_BY_NOTHING },
 	{ "memfd_secret", ENOSYS, GUARD_BY_NOTHING },
-	{ "open_tree", ENOSYS, GUARD_BY_NOTHING },
-	{ "move_mount", ENOSYS, GUARD_BY_NOTHING },
-	{ "fsopen", ENOSYS, GUARD_BY_NOTHING },
-	{ "fsconfig", ENOSYS, GUARD_BY_NOTHING },
-	{ "fsmount", ENOSYS, GUARD_BY_NOTHING },
-	{ "fspick", ENOSYS, GUARD_BY_NOTHING },
-	{ "mount_setattr", ENOSYS, GUARD_BY_NOTHING },
+	{ "open_tree", ENOSYS, GUARD_BY_NESTING },
+	{ "move_mount", ENOSYS, GUARD_BY_NESTING },
+	{ "fsopen", ENOSYS, GUARD_BY_NESTING },
+	{ "fsconfig", ENOSYS, GUARD_BY_NESTING },
+	{ "fsmount", ENOSYS, GUARD_BY_NESTING },
+	{ "fspick", ENOSYS, GUARD_BY_NESTING },
+	{ "mount_setattr", ENOSYS, GUARD_BY_NESTING },
 	/* Has the mode of a file that it makes in memory, where a filter does not see it. */
 	{ "openat2", ENOSYS, GUARD_BY_SET_ID },
 	/* Relics. */
@@ -69,12 +70,12 @@ static const struct guard_call guard_calls[] = {
 	{ "nfsservctl", ENOSYS, GUARD_BY_NOTHING },
 	{ "lookup_dcookie", ENOSYS, GUARD_BY_NOTHING },
 	/* The view of files. */
-	{ "mount", EPERM, GUARD_BY_NOTHING },
+	{ "mount", EPERM, GUARD_BY_NESTING },
 	{ "umount", EPERM, GUARD_BY_NOTHING },
-	{ "umount2", EPERM, GUARD_BY_NOTHING },
-	{ "pivot_root", EPERM, GUARD_BY_NOTHING },
+	{ "umount2", EPERM, GUARD_BY_NESTING },
+	{ "pivot_root", EPERM, GUARD_BY_NESTING },
 	{ "chroot", EPERM, GUARD_BY_USERNS },
-	{ "setns", EPERM, GUARD_BY_NOTHING },
+	{ "setns", EPERM, GUARD_BY_NESTING },
 	{ "open_by_handle_at", EPERM, GUARD_BY_NOTHING },
 	{ "quotactl", EPERM, GUARD_BY_NOTHING },
 	{ "quotactl_fd", EPERM, GUARD_BY_NOTHING },
@@ -95,8 +96,8 @@ static const struct guard_call guard_calls[] = {
 	{ "adjtimex", EPERM, GUARD_BY_NOTHING },
 	{ "settimeofday", EPERM, GUARD_BY_NOTHING },
 	{ "stime", EPERM, GUARD_BY_NOTHING },
-	{ "sethostname", EPERM, GUARD_BY_NOTHING },
-	{ "setdomainname", EPERM, GUARD_BY_NOTHING },
+	{ "sethostname", EPERM, GUARD_BY_NESTING },
+	{ "setdomainname", EPERM, GUARD_BY_NESTING },
 	{ "iopl", EPERM, GUARD_BY_NOTHING },
 	{ "ioperm", EPERM, GUARD_BY_NOTHING },
 	{ "modify_ldt", EPERM, GUARD_BY_NOTHING },
@@ -235,6 +236,13 @@ static const char *const guard_judged_calls[] = {
 static const char *const guard_judged_mode_calls[] = {
 	"chmod", "fchmod", "fchmodat", "fchmodat2", "open", "openat", "creat", "mknod", "mknodat",
 };
+
+/* The same, with --allow-nesting: which of these pass is confine/nesting.c's matter. The
+ * last three are refused to root alone. */
+static const char *const guard_judged_nesting_calls[] = {
+	"umount2", "pivot_root", "open_tree", "fsmount", "setxattr", "lsetxattr", "fsetxattr",
+};
+#define GUARD_JUDGED_OF_ROOT 3
 
 /* With --net ports: alone. */
 static const char *const guard_judged_port_calls[] = {

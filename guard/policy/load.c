@@ -149,7 +149,7 @@ static int take_seccomp(struct taking *t, const struct guard_wire_record *record
 
 static int take_allow(struct taking *t, const struct guard_wire_record *record)
 {
-	switch (fence_opt_choice("userns|hardlinks|set-id", record->value[0])) {
+	switch (fence_opt_choice("userns|hardlinks|set-id|nesting", record->value[0])) {
 	case 0:
 		t->policy->allow_userns = true;
 		return 0;
@@ -158,6 +158,10 @@ static int take_allow(struct taking *t, const struct guard_wire_record *record)
 		return 0;
 	case 2:
 		t->policy->allow_set_id = true;
+		return 0;
+	case 3:
+		t->policy->allow_nesting = true;
+		t->policy->allow_userns = true;
 		return 0;
 	default:
 		return disagree(t, record->value[0]);

@@ -197,6 +197,8 @@ static int check_unconfined(const struct guard_policy *policy, struct fence_err 
 		option = guard_access_word(policy->rules[0].access);
 	else if (policy->seccomp == GUARD_SECCOMP_STRICT)
 		option = "strict";
+	else if (policy->allow_nesting)
+		option = "allow-nesting";
 	else if (policy->allow_userns)
 		option = "allow-userns";
 	else if (policy->keep_caps != 0)
@@ -262,6 +264,8 @@ static int check_narrow(const struct guard_policy *policy, struct fence_err *err
 		option = guard_access_word(rule->access);
 	else if (policy->net == GUARD_NET_PORTS)
 		option = "net ports";
+	else if (policy->allow_nesting)
+		option = "allow-nesting";
 	else if (policy->allow_userns)
 		option = "allow-userns";
 	else if (policy->explain_fd >= 0)
@@ -276,12 +280,31 @@ static int check_narrow(const struct guard_policy *policy, struct fence_err *err
 	return -EINVAL;
 }
 
+/* Who may mount and has a capability over the host besides undoes the confinement. */
+static int check_nesting(const struct guard_policy *policy, struct fence_err *err)
+{
+	if (policy->allow_nesting && policy->seccomp == GUARD_SECCOMP_STRICT) {
+		fence_fail_why(err, -EINVAL, "the strict list has no mounts",
+			       "--allow-nesting with --strict");
+		(void)fence_hint(err, "leave one of them out");
+		return -EINVAL;
+	}
+	if (!policy->allow_nesting || policy->keep_caps == 0)
+		return 0;
+	fence_fail_why(err, -EINVAL, "a command that nests keeps no capability",
+		       "--allow-nesting with --keep-cap, or with profile chromium");
+	(void)fence_hint(err, "leave one of them out");
+	return -EINVAL;
+}
+
 int guard_policy_check(const struct guard_policy *policy, struct fence_err *err)
 {
 	int rc = policy->profile->confine ? 0 : check_unconfined(policy, err);
 
 	if (rc == 0 && policy->profile->narrow)
 		rc = check_narrow(policy, err);
+	if (rc == 0)
+		rc = check_nesting(policy, err);
 	if (rc < 0)
 		return rc;
 	if (policy->net == GUARD_NET_RULES)

@@ -155,6 +155,7 @@ struct guard_policy {
 	size_t rule_count;
 	enum guard_net net;
 	bool allow_userns;
+	bool allow_nesting; /* then allow_userns as well, once it is settled */
 	bool allow_hardlinks;
 	bool allow_set_id;
 	uint64_t keep_caps;

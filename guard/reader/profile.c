@@ -379,6 +379,15 @@ static void take_set_id(void *arg, struct fence_yaml *yaml, const struct fence_y
 		write_out(arg, GUARD_WIRE_ALLOW, value, "set-id", NULL);
 }
 
+static void take_nesting(void *arg, struct fence_yaml *yaml, const struct fence_yaml_node *value)
+{
+	bool allowed = false;
+
+	note_confining(arg, value);
+	if (guard_reader_flag(yaml, value, &allowed) && allowed)
+		write_out(arg, GUARD_WIRE_ALLOW, value, "nesting", NULL);
+}
+
 static void take_caps(void *arg, struct fence_yaml *yaml, const struct fence_yaml_node *value)
 {
 	note_confining(arg, value);
@@ -414,6 +423,7 @@ static const struct fence_yaml_key profile_keys[] = {
 	{ "seccomp", FENCE_YAML_SCALAR, false, take_seccomp },
 	{ "allowUserns", FENCE_YAML_SCALAR, false, take_userns },
 	{ "allowSetId", FENCE_YAML_SCALAR, false, take_set_id },
+	{ "allowNesting", FENCE_YAML_SCALAR, false, take_nesting },
 	{ "keepCaps", FENCE_YAML_LIST, false, take_caps },
 };
 

@@ -13,7 +13,7 @@ rows() {
 	sed -n 's/^\.It \([^ ]*\) Ta \([a-z-]*\) Ta \([^ ]*\)$/\1 \2 \3/p' "$1" | sort
 }
 {
-	for table in calls files procs; do
+	for table in calls files procs nest; do
 		"guard_escape_$table" list | tr '\t' ' '
 	done
 	sed -n 's/^# attempt: //p' tests/behave/guard/escapes/*.t

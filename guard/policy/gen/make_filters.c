@@ -60,11 +60,12 @@
 /* What a filter is for. */
 struct variant {
 	const char *net;
-	bool userns; /* --allow-userns */
-	bool set_id; /* --allow-set-id */
-	bool ports;  /* --net ports: */
-	bool listen; /* with ports of the command's own in it */
-	bool strict; /* --strict */
+	bool userns;  /* --allow-userns */
+	bool nesting; /* --allow-nesting, with userns; not with strict */
+	bool set_id;  /* --allow-set-id */
+	bool ports;   /* --net ports: */
+	bool listen;  /* with ports of the command's own in it */
+	bool strict;  /* --strict */
 };
 
 struct program {
@@ -155,7 +156,7 @@ static void judge_ioctl(struct program *p, const struct variant *variant)
 
 static void judge_new_namespaces(struct program *p, const struct variant *variant)
 {
-	unsigned int refused = CLONE_NEWNS | CLONE_NEWUTS | CLONE_NEWCGROUP;
+	unsigned int refused = variant->nesting ? 0 : CLONE_NEWNS | CLONE_NEWUTS | CLONE_NEWCGROUP;
 
 	if (!variant->userns)
 		refused |= CLONE_NEWUSER | CLONE_NEWPID | CLONE_NEWNET | CLONE_NEWIPC;
@@ -467,7 +468,8 @@ static void emit_prologue(struct program *p, const struct variant *variant)
 static bool is_open(const struct variant *variant, enum guard_opener opener)
 {
 	return (opener == GUARD_BY_USERNS && variant->userns) ||
-	       (opener == GUARD_BY_SET_ID && variant->set_id);
+	       (opener == GUARD_BY_SET_ID && variant->set_id) ||
+	       (opener == GUARD_BY_NESTING && variant->nesting);
 }
 
 static void add_rule(scmp_filter_ctx ctx, const char *name, unsigned int action)
@@ -545,7 +547,9 @@ static void print_filter(const struct variant *variant)
 	append_table(&p, variant);
 	printf("static const struct sock_filter filter_%s%s%s%s[] = {\n", variant->net,
 	       variant->strict ? "_strict" : "", variant->set_id ? "_set_id" : "",
-	       variant->userns ? "_userns" : "");
+	       variant->nesting	 ? "_nesting"
+	       : variant->userns ? "_userns"
+				 : "");
 	for (size_t i = 0; i < p.count; i++)
 		printf("\t{ 0x%02x, %u, %u, 0x%08x },\n", p.line[i].code, p.line[i].jt,
 		       p.line[i].jf, p.line[i].k);
@@ -567,6 +571,13 @@ int main(void)
 		variant.strict = i & 4;
 		variant.set_id = i & 2;
 		variant.userns = i & 1;
+		print_filter(&variant);
+	}
+	for (size_t i = 0; i < 2 * COUNT(nets); i++) {
+		struct variant variant = nets[i / 2];
+
+		variant.set_id = i & 1;
+		variant.userns = variant.nesting = true;
 		print_filter(&variant);
 	}
 	return ferror(stdout) || fflush(stdout) != 0;

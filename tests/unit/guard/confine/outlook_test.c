@@ -64,6 +64,22 @@ static void each_required_step_that_fails_is_a_refusal(void **state)
 	}
 }
 
+static void without_a_cgroup_namespace_it_starts_with_less(void **state)
+{
+	struct host host = whole_host();
+	struct guard_outlook gate;
+
+	(void)state;
+	host.findings[GUARD_TRIAL_CGROUPNS].rc = -EPERM;
+	gate = look(&host, "gate", false);
+	assert_true(gate.starts);
+	assert_false(gate.whole);
+	assert_int_equal(gate.layers[GUARD_LAYER_NAMESPACES], GUARD_LAYER_DEGRADED);
+	assert_true(look(&host, "none", false).whole);
+	host.findings[GUARD_TRIAL_CGROUPNS].rc = -ENOSPC;
+	assert_false(look(&host, "gate", false).starts);
+}
+
 static void root_needs_no_user_namespace(void **state)
 {
 	struct host host = whole_host();
@@ -143,6 +159,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(where_everything_works_every_layer_is_enforced),
 		cmocka_unit_test(each_required_step_that_fails_is_a_refusal),
+		cmocka_unit_test(without_a_cgroup_namespace_it_starts_with_less),
 		cmocka_unit_test(root_needs_no_user_namespace),
 		cmocka_unit_test(landlock_counts_by_its_version),
 		cmocka_unit_test(a_hidden_proc_is_less_for_gate_and_a_refusal_for_none),

@@ -214,6 +214,41 @@ static void new_namespaces_are_refused_unless_they_are_allowed(void **state)
 	assert_int_equal(ask_userns(SYS_clone3, 0), REFUSED(ENOSYS));
 }
 
+static void whoever_may_nest_makes_all_namespaces_but_that_of_time_and_mounts(void **state)
+{
+	static const uint32_t opened[] = { SYS_mount,	     SYS_umount2,   SYS_pivot_root,
+					   SYS_setns,	     SYS_open_tree, SYS_move_mount,
+					   SYS_fsopen,	     SYS_fsmount,   SYS_chroot,
+					   SYS_mount_setattr };
+	static const uint32_t shut[] = { SYS_open_by_handle_at, SYS_keyctl, SYS_bpf, SYS_quotactl };
+	static const uint64_t kinds[] = { CLONE_NEWNS,	 CLONE_NEWUTS, CLONE_NEWCGROUP,
+					  CLONE_NEWUSER, CLONE_NEWPID, CLONE_NEWNET,
+					  CLONE_NEWIPC };
+	struct seccomp_data data = { .arch = NATIVE };
+
+	(void)state;
+#define NESTING_ANSWER run(filter_default_nesting, COUNT(filter_default_nesting), &data)
+	for (size_t i = 0; i < COUNT(opened); i++) {
+		data.nr = (int)opened[i];
+		assert_int_equal(NESTING_ANSWER, SECCOMP_RET_ALLOW);
+	}
+	for (size_t i = 0; i < COUNT(shut); i++) {
+		data.nr = (int)shut[i];
+		assert_int_equal(NESTING_ANSWER, REFUSED(EPERM));
+	}
+	for (size_t i = 0; i < COUNT(kinds); i++) {
+		data.args[0] = kinds[i];
+		data.nr = SYS_clone;
+		assert_int_equal(NESTING_ANSWER, SECCOMP_RET_ALLOW);
+		data.nr = SYS_unshare;
+		assert_int_equal(NESTING_ANSWER, SECCOMP_RET_ALLOW);
+	}
+	data.args[0] = 0x80; /* CLONE_NEWTIME */
+	assert_int_equal(NESTING_ANSWER, REFUSED(EPERM));
+	data.nr = SYS_clone3;
+	assert_int_equal(NESTING_ANSWER, REFUSED(ENOSYS));
+}
+
 static void only_usual_sockets_can_be_made(void **state)
 {
 	(void)state;
@@ -542,6 +577,7 @@ int main(void)
 		cmocka_unit_test(refused_calls_get_their_answer),
 		cmocka_unit_test(a_terminals_dangers_are_refused_on_the_low_32_bits),
 		cmocka_unit_test(new_namespaces_are_refused_unless_they_are_allowed),
+		cmocka_unit_test(whoever_may_nest_makes_all_namespaces_but_that_of_time_and_mounts),
 		cmocka_unit_test(only_usual_sockets_can_be_made),
 		cmocka_unit_test(no_snapshot_is_made_that_would_show_what_is_masked),
 		cmocka_unit_test(no_file_becomes_set_id),

@@ -94,6 +94,11 @@ static void every_fault_has_its_place_and_the_nearest_key(void **state)
 		{ "version: 1\nprofiles:\n  none: {allowSetId: true}",
 		  "p:3:22: profile \"none\" confines neither files nor system calls; it must "
 		  "extend another than none\n" },
+		{ "version: 1\nprofiles:\n  none: {allowNesting: true}",
+		  "p:3:24: profile \"none\" confines neither files nor system calls; it must "
+		  "extend another than none\n" },
+		{ "version: 1\nprofiles:\n  a: {allowNesting: 1}",
+		  "p:3:21: \"allowNesting\" cannot be \"1\"; use one of false, true\n" },
 		{ "version: 1\nprofiles:\n  a: {keepCaps: [SYS_ADMINN]}",
 		  "p:3:18: no such capability \"SYS_ADMINN\"; names are those of "
 		  "capabilities(7)\n" },
