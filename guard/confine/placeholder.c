@@ -53,7 +53,10 @@ static int entry_name(int parent_fd, const char *name, char ret[ENTRY_SIZE])
 	return 0;
 }
 
-/* Ours alone, or -EPERM: in /var/tmp somebody else may have been there first. */
+/* Ours alone, or -EPERM: in /var/tmp somebody else may have been there first. Nothing is put
+ * elsewhere then: by whatever rule a second place was chosen, a start that found the first one
+ * free again would not see what is registered there, and share a folder that goes too early;
+ * and where /var/tmp may be written the command could make that second place itself. */
 static int open_registry(bool make)
 {
 	char path[64];
@@ -106,6 +109,19 @@ static int write_entry(int registry_fd, const char *entry, const char *path)
 	return fd < 0 ? -errno : fence_write_full(fd, path, strlen(path));
 }
 
+static int fail_register(int rc, struct fence_err *err)
+{
+	char registry[64];
+
+	guard_placeholder_registry(registry, sizeof(registry));
+	if (rc != -EPERM)
+		return fence_fail(err, rc, "register a placeholder in %s", registry);
+	fence_fail_why(err, rc, "it is somebody else's, or others may write it",
+		       "register a placeholder in %s", registry);
+	(void)fence_hint(err, "have it removed, or create what is protected first");
+	return rc;
+}
+
 static int make_once(int parent_fd, const char *path, const char *name, int *ret_lock_fd,
 		     struct fence_err *err)
 {
@@ -123,12 +139,8 @@ static int make_once(int parent_fd, const char *path, const char *name, int *ret
 		rc = fd < 0 ? fd : 0;
 	if (rc == 0)
 		rc = write_entry(registry_fd, entry, path);
-	if (rc < 0) {
-		char registry[64];
-
-		guard_placeholder_registry(registry, sizeof(registry));
-		return fence_fail(err, rc, "register a placeholder in %s", registry);
-	}
+	if (rc < 0)
+		return fail_register(rc, err);
 	rc = make_folder(parent_fd, name);
 	if (rc < 0)
 		return fence_fail(err, rc, "make the placeholder %s", path);

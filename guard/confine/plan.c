@@ -250,7 +250,7 @@ static int protect_missing(struct guard_plan *plan, const char *path, struct gua
 				      "where it leads is not known before it is there",
 				      "protect %s", path);
 	rc = guard_placeholder_make(folder_fd, nearest->path, nearest->missing, &lock_fd, err);
-	if (rc < 0)
+	if (rc < 0 && err != NULL && err->hint[0] == '\0')
 		(void)fence_hint(err, "create it first, or protect a folder above it");
 	if (rc <= 0)
 		return rc < 0 ? rc : 1;

@@ -107,7 +107,18 @@ if [ "$ROOT" = yes ] && : >given && chown 65534:65534 given 2>/dev/null; then
 	chown 65534:65534 "$W"
 	exits "where somebody else holds the registry's place it is refused" 125 setpriv --reuid=65534 --regid=65534 \
 		--clear-groups fence-guard exec --protect none -- true
-	like "with the reason" "$(cat "$T/err")" "fence-guard: register a placeholder in /var/tmp/fenceline-65534: Operation not permitted; create it first*"
+	is "with the reason" "$(cat "$T/err")" \
+		"fence-guard: register a placeholder in /var/tmp/fenceline-65534: it is somebody else's, or others may write it; have it removed, or create what is protected first"
+	chown 65534 /var/tmp/fenceline-65534
+	exits "so is one that others may write" 125 setpriv --reuid=65534 --regid=65534 \
+		--clear-groups fence-guard exec --protect none -- true
+	# What root can do beforehand: it stays, since it is not empty.
+	chmod 700 /var/tmp/fenceline-65534
+	: >/var/tmp/fenceline-65534/.keep
+	later rm -f /var/tmp/fenceline-65534/.keep
+	exits "one that root has made for the user is used" 0 setpriv --reuid=65534 --regid=65534 \
+		--clear-groups fence-guard exec --protect none -- sh -c '! mkdir none/x'
+	is "and stays" "$(stat -c '%U %a' /var/tmp/fenceline-65534)" "$(id -un 65534) 700"
 	is "and nothing is made" "$(ls -AR)" "$before"
 fi
 done_testing

@@ -44,6 +44,7 @@ if [ "$(fence-guard doctor --json | jq '[.steps[].abi // 0] | max')" -ge 6 ]; th
 else
 	lacks "in profile landlock" "Landlock of version 6"
 fi
+refused "with --strict" --strict -- chmod u+s program
 refused "beside ports" --net ports:443 -- chmod u+s program
 refused "a folder's, which a filter cannot tell from a file's" -- chmod g+s .
 
@@ -64,7 +65,7 @@ like "it is told of" "$(guard --explain -- chmod 4755 program 2>&1)" \
 
 # By name it is open.
 for options in --allow-set-id "--allow-set-id --allow-userns" "--allow-set-id --net ports:443" \
-	"--profile chromium --allow-set-id"; do
+	"--profile chromium --allow-set-id" "--strict --allow-set-id"; do
 	# shellcheck disable=SC2086 # words
 	ok "with $options" guard $options -- chmod 6755 program
 	is "it is there" "$(mode program)" 6755

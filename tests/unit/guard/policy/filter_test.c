@@ -292,7 +292,10 @@ static void mode_is(uint32_t nr, uint64_t b, uint64_t c, uint64_t d, uint32_t wa
 
 	ASK_EACH(&data, wanted, );
 	ASK_EACH(&data, wanted, _userns);
+	ASK_EACH(&data, wanted, _strict);
+	ASK_EACH(&data, wanted, _strict_userns);
 	ASK_EACH(&data, SECCOMP_RET_ALLOW, _set_id);
+	ASK_EACH(&data, SECCOMP_RET_ALLOW, _strict_set_id);
 	ASK_EACH(&data, SECCOMP_RET_ALLOW, _set_id_userns);
 }
 
