@@ -77,10 +77,10 @@ int fence_reap_any(struct fence_exit *ret)
 	return 0;
 }
 
-static int take_job(pid_t pid, int options, int *ret_signal)
+static int take_job(idtype_t whose, pid_t pid, int options, int *ret_signal)
 {
 	siginfo_t info;
-	int rc = fence_waitid(P_PID, (id_t)pid, &info, options | WNOHANG, NULL);
+	int rc = fence_waitid(whose, (id_t)pid, &info, options | WNOHANG, NULL);
 
 	if (rc == 1)
 		*ret_signal = info.si_status;
@@ -89,12 +89,17 @@ static int take_job(pid_t pid, int options, int *ret_signal)
 
 int fence_reap_stopped(pid_t pid, int *ret_signal)
 {
-	return take_job(pid, WSTOPPED, ret_signal);
+	return take_job(P_PID, pid, WSTOPPED, ret_signal);
+}
+
+int fence_reap_stopped_in(pid_t group, int *ret_signal)
+{
+	return take_job(P_PGID, group, WSTOPPED, ret_signal);
 }
 
 int fence_reap_job(pid_t pid, int *ret_signal)
 {
-	return take_job(pid, WSTOPPED | WCONTINUED, ret_signal);
+	return take_job(P_PID, pid, WSTOPPED | WCONTINUED, ret_signal);
 }
 
 int fence_exit_status(const struct fence_exit *how)

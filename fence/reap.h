@@ -43,6 +43,9 @@ int fence_reap_any(struct fence_exit *ret);
  * and the signal; 0: no. */
 int fence_reap_stopped(pid_t pid, int *ret_signal);
 
+/* The same of any child of ours in that process group. */
+int fence_reap_stopped_in(pid_t group, int *ret_signal);
+
 /* The same, and whether it was continued (then the signal is CONT): each is told once,
  * and only the last of them when they came at once. */
 int fence_reap_job(pid_t pid, int *ret_signal);

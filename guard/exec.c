@@ -94,6 +94,22 @@ static int allow_set_id(void *conf, const char *value, struct fence_err *err)
 	return 0;
 }
 
+static int wait_all(void *conf, const char *value, struct fence_err *err)
+{
+	(void)value;
+	(void)err;
+	((struct conf *)conf)->policy.wait_all = true;
+	return 0;
+}
+
+static int new_session(void *conf, const char *value, struct fence_err *err)
+{
+	(void)value;
+	(void)err;
+	((struct conf *)conf)->policy.new_session = true;
+	return 0;
+}
+
 static int set_net(void *conf, const char *value, struct fence_err *err)
 {
 	struct conf *to = conf;
@@ -276,6 +292,8 @@ static const struct fence_opt options[] = {
 	{ 0, "allow-nesting", NULL, "let the command confine others, as with fence-guard or bwrap",
 	  allow_nesting, NULL },
 	{ 0, "keep-cap", "NAME", "a capability to keep when started as root", keep_cap, NULL },
+	{ 0, "wait-all", NULL, "wait for what the command leaves running", wait_all, NULL },
+	{ 0, "new-session", NULL, "a session of its own, without the terminal", new_session, NULL },
 	{ 0, "env-all", NULL, "pass the whole environment", env_all, NULL },
 	{ 0, "env", "NAME[=VALUE]", "pass or set a variable", add_env, NULL },
 	{ 0, "unset", "NAME", "do not pass a variable", add_unset, NULL },

@@ -26,6 +26,11 @@ struct init {
 	const struct guard_command *command;
 	const struct guard_plan *plan;
 	pid_t pid; /* the command, and its process group */
+	bool wait_all;
+	bool gone;	       /* the command has ended, and others are waited for */
+	bool groupless;	       /* nor is anybody left in its group */
+	struct fence_exit how; /* then: its end */
+	struct guard_serving *serving;
 };
 
 void guard_relayed_signals(sigset_t *ret)
@@ -107,22 +112,72 @@ __attribute__((noreturn)) static void end(const struct init *init, const struct 
 	_exit(fence_exit_status(how));
 }
 
-/* Whatever dies in here becomes ours in the end. */
-static int reap_all(struct init *init)
+static void on_end(struct init *init, const struct fence_exit *how)
+{
+	if (!init->wait_all)
+		end(init, how);
+	init->gone = true;
+	init->how = *how;
+}
+
+#define GROUP_TICK_MS 200
+
+/* A terminal whose foreground is an empty group hands nobody its Ctrl-C: the launcher
+ * takes it back. Nothing tells that the last member left by setsid(2) or died as another
+ * one's child, so we look every now and then. */
+static void check_group(struct init *init)
+{
+	struct guard_report report = { .kind = GUARD_REPORT_GROUPLESS };
+
+	if (init->groupless || !init->command->on_terminal)
+		return;
+	init->groupless = kill(-init->pid, 0) < 0 && errno == ESRCH;
+	init->serving->tick_ms = init->groupless ? 0 : GROUP_TICK_MS;
+	if (init->groupless)
+		(void)guard_report_send(init->sock, &report, -1);
+}
+
+static int on_tick(void *arg)
+{
+	check_group(arg);
+	return 0;
+}
+
+static int reap_stops(const struct init *init)
 {
 	struct guard_report report = { .kind = GUARD_REPORT_STOPPED };
-	struct fence_exit how;
+	int rc = init->gone ? fence_reap_stopped_in(init->pid, &report.status)
+			    : fence_reap_stopped(init->pid, &report.status);
 
-	if (fence_reap_take(init->pid, &how, NULL) == 0)
-		end(init, &how);
-	while (fence_reap_look(&how) == 1) {
+	return rc == 1 ? guard_report_send(init->sock, &report, -1) : 0;
+}
+
+/* Whatever dies in here becomes ours in the end; so when there is no child any more, there
+ * is nobody. */
+static int reap_all(struct init *init)
+{
+	struct fence_exit how;
+	int rc;
+
+	if (!init->gone && fence_reap_take(init->pid, &how, NULL) == 0)
+		on_end(init, &how);
+	while ((rc = fence_reap_look(&how)) == 1) {
 		(void)fence_reap_take(how.pid, &how, NULL);
-		if (how.pid == init->pid)
-			end(init, &how);
+		if (how.pid == init->pid && !init->gone)
+			on_end(init, &how);
 	}
-	if (fence_reap_stopped(init->pid, &report.status) == 1)
-		(void)guard_report_send(init->sock, &report, -1);
+	if (init->gone && rc == -ECHILD)
+		end(init, &init->how);
+	if (init->gone)
+		check_group(init);
+	(void)reap_stops(init);
 	return 0;
+}
+
+/* To the command's process group; once the command has ended, to all that is left. */
+static void relay(const struct init *init, int sig)
+{
+	(void)kill(init->gone ? -1 : -init->pid, sig);
 }
 
 static void give_terminal(const struct init *init)
@@ -141,7 +196,7 @@ static int on_socket(void *arg)
 		_exit(125);
 	if (word == GUARD_SAY_TERMINAL) {
 		give_terminal(init);
-		(void)kill(-init->pid, SIGCONT);
+		relay(init, SIGCONT);
 	}
 	return 0;
 }
@@ -152,7 +207,11 @@ static int on_signal(void *arg, const struct signalfd_siginfo *info)
 
 	if (info->ssi_signo == SIGCHLD)
 		return reap_all(init);
-	(void)kill(-init->pid, (int)info->ssi_signo);
+	/* Of the signals that are there the kernel hands out the lowest first: the command may
+	 * have ended before this one came. */
+	if (init->wait_all)
+		(void)reap_all(init);
+	relay(init, (int)info->ssi_signo);
 	return 0;
 }
 
@@ -272,7 +331,8 @@ static void start(struct init *init, const struct guard_confine *confine)
 	struct fence_spawn_plan plan = {
 		.argv = command->argv,
 		.envp = command->envp,
-		.session = FENCE_SPAWN_OWN_GROUP,
+		.session = confine->policy->new_session ? FENCE_SPAWN_OWN_SESSION
+							: FENCE_SPAWN_OWN_GROUP,
 		.foreground = command->foreground,
 		.stdio = { -1, -1, -1 },
 		.umask = -1,
@@ -340,18 +400,25 @@ static int apply(struct guard_confine *confine, const char **stage, struct fence
 
 void guard_init_run(struct guard_confine *confine, const struct guard_command *command, int sock)
 {
-	struct init init = { .sock = sock, .command = command, .plan = &confine->plan };
+	struct init init = {
+		.sock = sock,
+		.command = command,
+		.plan = &confine->plan,
+		.wait_all = confine->policy->wait_all,
+	};
 	struct guard_serving serving = {
 		.signal_fd = command->signal_fd,
 		.sock = sock,
 		.on_signal = on_signal,
 		.on_socket = on_socket,
+		.on_tick = on_tick,
 		.arg = &init,
 	};
 	struct fence_err err = { 0 };
 	const char *stage = "";
 	int rc;
 
+	init.serving = &serving;
 	tie_to_launcher(&init);
 	if (apply(confine, &stage, &err) < 0)
 		fail(&init, stage, 125, confine->plan.current, &err);

@@ -13,6 +13,7 @@ struct guard_command {
 	char *const *envp;
 	const sigset_t *mask; /* the signal mask that it gets */
 	bool foreground;      /* it shall have the terminal from its start */
+	bool on_terminal;     /* there is one that it may get */
 	bool tell_started;    /* somebody wants to know */
 	int signal_fd;	      /* the launcher's: read here it tells of our signals (signalfd(2)) */
 };

@@ -76,6 +76,16 @@ static bool have_terminal(const struct launch *launch)
 	return launch->terminal_fd >= 0 && tcgetpgrp(launch->terminal_fd) == getpgrp();
 }
 
+/* A shell script that goes on after us must be able to read its terminal. When the
+ * foreground is a group that lives, somebody has taken it since: it is theirs. */
+static void take_terminal_back(const struct launch *launch)
+{
+	pid_t group = launch->terminal_fd < 0 ? -1 : tcgetpgrp(launch->terminal_fd);
+
+	if (group >= 0 && (group == 0 || (kill(-group, 0) < 0 && errno == ESRCH)))
+		(void)tcsetpgrp(launch->terminal_fd, getpgrp());
+}
+
 static void say(const struct launch *launch, char word)
 {
 	(void)fence_write_full(launch->serving.sock, &word, 1); /* if init is gone, so be it */
@@ -140,6 +150,9 @@ static void on_report(struct launch *launch, const struct guard_report *report, 
 		break;
 	case GUARD_REPORT_STOPPED:
 		on_stopped(launch, report->status);
+		break;
+	case GUARD_REPORT_GROUPLESS:
+		take_terminal_back(launch);
 		break;
 	case GUARD_REPORT_ENDED:
 		launch->how = report->how;
@@ -262,7 +275,8 @@ static int find_terminal(const struct guard_policy *policy)
 /* In a pipeline the terminal is for all of it: the command gets it when it asks. */
 static bool starts_in_foreground(const struct launch *launch)
 {
-	return have_terminal(launch) && isatty(STDIN_FILENO) && isatty(STDOUT_FILENO);
+	return !launch->policy->new_session && have_terminal(launch) && isatty(STDIN_FILENO) &&
+	       isatty(STDOUT_FILENO);
 }
 
 static const char *value_of(char *const *envp, const char *name)
@@ -338,16 +352,6 @@ static void drop_kept(const struct guard_policy *policy)
 	for (size_t i = 0; i < policy->keep_count; i++)
 		if (policy->keep_fds[i] != policy->status_fd)
 			(void)close(policy->keep_fds[i]);
-}
-
-/* A shell script that goes on after us must be able to read its terminal. When the
- * foreground is a group that lives, somebody has taken it since: it is theirs. */
-static void take_terminal_back(const struct launch *launch)
-{
-	pid_t group = launch->terminal_fd < 0 ? -1 : tcgetpgrp(launch->terminal_fd);
-
-	if (group >= 0 && (group == 0 || (kill(-group, 0) < 0 && errno == ESRCH)))
-		(void)tcsetpgrp(launch->terminal_fd, getpgrp());
 }
 
 static void clean_up(struct launch *launch)
@@ -438,6 +442,7 @@ int guard_launch(const struct guard_policy *policy, char *const *argv, char *con
 	};
 	if (policy->profile->confine)
 		guard_placeholder_sweep();
+	launch.command.on_terminal = launch.terminal_fd >= 0 && !policy->new_session;
 	launch.command.foreground = starts_in_foreground(&launch);
 	rc = run(&launch);
 	if (needs_sweep(&launch))

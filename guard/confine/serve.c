@@ -21,10 +21,13 @@ int guard_serve(struct guard_serving *serving)
 			{ .fd = serving->signal_fd, .events = POLLIN },
 			{ .fd = serving->sock, .events = POLLIN },
 		};
+		int ready = poll(fds, 2, serving->tick_ms > 0 ? serving->tick_ms : -1);
 		int rc = 0;
 
-		if (poll(fds, 2, -1) < 0 && errno != EINTR)
+		if (ready < 0 && errno != EINTR)
 			return -errno;
+		if (ready == 0)
+			rc = serving->on_tick(serving->arg);
 		if (fds[1].revents != 0)
 			rc = serving->on_socket(serving->arg);
 		if (rc == 0 && fds[0].revents != 0)

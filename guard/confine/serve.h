@@ -12,6 +12,8 @@ struct guard_serving {
 	int sock;
 	int (*on_signal)(void *arg, const struct signalfd_siginfo *info);
 	int (*on_socket)(void *arg);
+	int tick_ms; /* so often on_tick is called while nothing else happens; 0: never */
+	int (*on_tick)(void *arg);
 	void *arg;
 };
 

@@ -149,7 +149,8 @@ static int take_seccomp(struct taking *t, const struct guard_wire_record *record
 
 static int take_allow(struct taking *t, const struct guard_wire_record *record)
 {
-	switch (fence_opt_choice("userns|hardlinks|set-id|nesting", record->value[0])) {
+	switch (fence_opt_choice("userns|hardlinks|set-id|nesting|wait-all|new-session",
+				 record->value[0])) {
 	case 0:
 		t->policy->allow_userns = true;
 		return 0;
@@ -162,6 +163,12 @@ static int take_allow(struct taking *t, const struct guard_wire_record *record)
 	case 3:
 		t->policy->allow_nesting = true;
 		t->policy->allow_userns = true;
+		return 0;
+	case 4:
+		t->policy->wait_all = true;
+		return 0;
+	case 5:
+		t->policy->new_session = true;
 		return 0;
 	default:
 		return disagree(t, record->value[0]);

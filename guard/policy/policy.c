@@ -268,6 +268,10 @@ static int check_narrow(const struct guard_policy *policy, struct fence_err *err
 		option = "allow-nesting";
 	else if (policy->allow_userns)
 		option = "allow-userns";
+	else if (policy->wait_all)
+		option = "wait-all";
+	else if (policy->new_session)
+		option = "new-session";
 	else if (policy->explain_fd >= 0)
 		option = "explain";
 	if (option == NULL)

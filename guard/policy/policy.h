@@ -158,6 +158,8 @@ struct guard_policy {
 	bool allow_nesting; /* then allow_userns as well, once it is settled */
 	bool allow_hardlinks;
 	bool allow_set_id;
+	bool wait_all;	  /* until what the command left has ended, too */
+	bool new_session; /* a session of its own, without the terminal */
 	uint64_t keep_caps;
 	bool env_all;
 	struct guard_env_rule *env;

@@ -28,7 +28,7 @@ enum guard_wire_kind {
 	GUARD_WIRE_UNSET,    /* variable */
 	GUARD_WIRE_LIMIT,    /* name, number */
 	GUARD_WIRE_SECCOMP,  /* filter */
-	GUARD_WIRE_ALLOW,    /* "userns", "hardlinks", "set-id" or "nesting" */
+	GUARD_WIRE_ALLOW,    /* "userns", "hardlinks", "set-id", "nesting"... */
 	GUARD_WIRE_CAP,	     /* name */
 	GUARD_WIRE_NET_RULE, /* "allow", "deny" or "expose", rule */
 	GUARD_WIRE_COMMAND,  /* verdict, reason */

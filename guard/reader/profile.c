@@ -388,6 +388,26 @@ static void take_nesting(void *arg, struct fence_yaml *yaml, const struct fence_
 		write_out(arg, GUARD_WIRE_ALLOW, value, "nesting", NULL);
 }
 
+/* What a profile switches on, also one that confines nothing. */
+static void take_switch(void *arg, struct fence_yaml *yaml, const struct fence_yaml_node *value,
+			const char *word)
+{
+	bool on = false;
+
+	if (guard_reader_flag(yaml, value, &on) && on)
+		write_out(arg, GUARD_WIRE_ALLOW, value, word, NULL);
+}
+
+static void take_wait_all(void *arg, struct fence_yaml *yaml, const struct fence_yaml_node *value)
+{
+	take_switch(arg, yaml, value, "wait-all");
+}
+
+static void take_session(void *arg, struct fence_yaml *yaml, const struct fence_yaml_node *value)
+{
+	take_switch(arg, yaml, value, "new-session");
+}
+
 static void take_caps(void *arg, struct fence_yaml *yaml, const struct fence_yaml_node *value)
 {
 	note_confining(arg, value);
@@ -425,6 +445,8 @@ static const struct fence_yaml_key profile_keys[] = {
 	{ "allowSetId", FENCE_YAML_SCALAR, false, take_set_id },
 	{ "allowNesting", FENCE_YAML_SCALAR, false, take_nesting },
 	{ "keepCaps", FENCE_YAML_LIST, false, take_caps },
+	{ "waitAll", FENCE_YAML_SCALAR, false, take_wait_all },
+	{ "newSession", FENCE_YAML_SCALAR, false, take_session },
 };
 
 static bool is_profile_name(const char *text)

@@ -89,6 +89,8 @@ static void every_fault_has_its_place_and_the_nearest_key(void **state)
 		  "5m\n" },
 		{ "version: 1\nprofiles:\n  a: {seccomp: off}",
 		  "p:3:16: \"seccomp\" cannot be \"off\"; use one of default, strict\n" },
+		{ "version: 1\nprofiles:\n  a: {waitAll: on}",
+		  "p:3:16: \"waitAll\" cannot be \"on\"; use one of false, true\n" },
 		{ "version: 1\nprofiles:\n  a: {allowUserns: yes}",
 		  "p:3:20: \"allowUserns\" cannot be \"yes\"; use one of false, true\n" },
 		{ "version: 1\nprofiles:\n  none: {allowSetId: true}",
