@@ -384,9 +384,8 @@ static int number_of(const char *name)
 /* Those of one variant, by number. */
 struct search {
 	const struct judged *row[SEARCHED_MAX];
+	size_t line[SEARCHED_MAX]; /* where its number is compared */
 	size_t count;
-	size_t leave[SEARCHED_MAX]; /* jumps to what comes after all of them */
-	size_t leaves;
 };
 
 /* `names` are calls.h's, for those who ask. */
@@ -411,27 +410,49 @@ static int by_number(const void *a, const void *b)
 	       number_of((*(const struct judged *const *)b)->name);
 }
 
-/* A judge always answers; a number that is none of theirs leaves. Jumps of more than 255
- * lines take an instruction of their own. */
-static void emit_search(struct program *p, const struct variant *variant, struct search *search,
-			size_t first, size_t count)
+/* Where the comparison on `line` leads to when it is true, and when not. */
+static void lead(struct program *p, size_t line, size_t if_true, size_t if_not)
+{
+	if (if_true - line > 256 || if_not - line > 256)
+		die("a jump is too long");
+	p->line[line].jt = (unsigned char)(if_true - line - 1);
+	p->line[line].jf = (unsigned char)(if_not - line - 1);
+}
+
+/* A balanced tree: every line of the program costs each start some time. */
+static void emit_search(struct program *p, struct search *search, size_t first, size_t count)
 {
 	size_t middle = first + count / 2;
-	size_t at;
+	unsigned int number = (unsigned int)number_of(search->row[middle]->name);
+	size_t line;
 
 	if (count == 1) {
-		at = begin_if_equal(p, (unsigned int)number_of(search->row[first]->name));
-		search->row[first]->judge(p, variant);
-		end_if(p, at);
-		search->leave[search->leaves++] = emit(p, BPF_JMP | BPF_JA, 0, 0, 0);
+		search->line[first] = begin_if_equal(p, number);
 		return;
 	}
-	emit(p, BPF_JMP | BPF_JGE | BPF_K, (unsigned int)number_of(search->row[middle]->name), 0,
-	     1);
-	at = emit(p, BPF_JMP | BPF_JA, 0, 0, 0);
-	emit_search(p, variant, search, first, middle - first);
-	p->line[at].k = (unsigned int)(p->count - at - 1);
-	emit_search(p, variant, search, middle, first + count - middle);
+	line = emit(p, BPF_JMP | BPF_JGE | BPF_K, number, 0, 0);
+	emit_search(p, search, first, middle - first);
+	lead(p, line, p->count, line + 1);
+	emit_search(p, search, middle, first + count - middle);
+}
+
+/* A judge always answers, and may have several calls; what is none of theirs leaves. */
+static void emit_judges(struct program *p, const struct variant *variant, struct search *search)
+{
+	size_t leave = emit(p, BPF_JMP | BPF_JA, 0, 0, 0);
+
+	for (size_t i = 0; i < search->count; i++) {
+		void (*judge)(struct program *, const struct variant *) = search->row[i]->judge;
+		size_t start = p->count;
+
+		if (p->line[search->line[i]].jt != 0)
+			continue; /* led there with an earlier one */
+		for (size_t j = i; j < search->count; j++)
+			if (search->row[j]->judge == judge)
+				lead(p, search->line[j], start, leave);
+		judge(p, variant);
+	}
+	p->line[leave].k = (unsigned int)(p->count - leave - 1);
 }
 
 static void emit_judged(struct program *p, const struct variant *variant)
@@ -444,9 +465,8 @@ static void emit_judged(struct program *p, const struct variant *variant)
 	if (variant->ports)
 		add_judged(&search, judged_ports, guard_judged_port_calls, COUNT(judged_ports));
 	qsort(search.row, search.count, sizeof(search.row[0]), by_number);
-	emit_search(p, variant, &search, 0, search.count);
-	for (size_t i = 0; i < search.leaves; i++)
-		p->line[search.leave[i]].k = (unsigned int)(p->count - search.leave[i] - 1);
+	emit_search(p, &search, 0, search.count);
+	emit_judges(p, variant, &search);
 }
 
 static void emit_prologue(struct program *p, const struct variant *variant)
