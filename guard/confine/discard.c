@@ -31,22 +31,30 @@ static bool ends_with(const char *name, const char *end)
 }
 
 /* What git writes where it only looks, or leaves where it was killed. The index is of the
- * work tree, which is the host's, and what `git add` put into it are objects. */
-static bool is_trifle(const char *name)
+ * work tree, which is the host's, and what `git add` put into it are objects. In `refs`
+ * and `logs` a person chose the names, but for locks. */
+static bool is_trifle(const char *name, bool is_named)
 {
 	static const char *const whole[] = {
 		"index", "COMMIT_EDITMSG", "ORIG_HEAD", "FETCH_HEAD", "gc.pid", "gc.log",
 	};
 
-	for (size_t i = 0; i < sizeof(whole) / sizeof(whole[0]); i++)
+	if (ends_with(name, ".lock"))
+		return true;
+	for (size_t i = 0; !is_named && i < sizeof(whole) / sizeof(whole[0]); i++)
 		if (strcmp(name, whole[i]) == 0)
 			return true;
-	return ends_with(name, ".lock") || strncmp(name, "tmp_", 4) == 0 ||
-	       strncmp(name, "sharedindex.", 12) == 0;
+	return !is_named &&
+	       (strncmp(name, "tmp_", 4) == 0 || strncmp(name, "sharedindex.", 12) == 0);
+}
+
+static bool has_names(const char *folder)
+{
+	return strcmp(folder, "refs") == 0 || strcmp(folder, "logs") == 0;
 }
 
 /* A folder in which something was made and removed again is there, and empty. */
-static bool folder_matters(int dir_fd, unsigned int depth, unsigned int *names)
+static bool folder_matters(int dir_fd, unsigned int depth, bool is_named, unsigned int *names)
 {
 	char entries[4096];
 	ssize_t length;
@@ -63,13 +71,14 @@ static bool folder_matters(int dir_fd, unsigned int depth, unsigned int *names)
 			if (++*names > NAMES_MAX || depth == DEPTH_MAX)
 				return true;
 			if (entries[at + AT_TYPE] != TYPE_DIR) {
-				if (!is_trifle(name))
+				if (!is_trifle(name, is_named))
 					return true;
 				continue;
 			}
 			below_fd = openat(dir_fd, name,
 					  O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-			if (below_fd < 0 || folder_matters(below_fd, depth + 1, names))
+			if (below_fd < 0 ||
+			    folder_matters(below_fd, depth + 1, is_named || has_names(name), names))
 				return true;
 		}
 	}
@@ -80,7 +89,7 @@ bool guard_discard_matters(int upper_fd)
 {
 	unsigned int names = 0;
 
-	return folder_matters(upper_fd, 0, &names);
+	return folder_matters(upper_fd, 0, false, &names);
 }
 
 static void tell_one(const char *path)

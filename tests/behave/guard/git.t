@@ -148,6 +148,9 @@ is "the record has the repository" "$(jq -rc 'select(.event == "exec") | .git' "
 	"[{\"path\":\"$W/repo/.git\",\"mode\":\"private\"}]"
 git checkout -q file
 is "so is a reference that is removed" "$(git branch x && said git branch -D x)" "0/1/$W/repo/.git"
+is "a branch may have any name" "$(said git branch tmp_index && said git branch index | sort -u)" \
+	"0/1/$W/repo/.git
+0/1/$W/repo/.git"
 is "and a setting" "$(said git config x.y z)" "0/1/$W/repo/.git"
 is "also when the command fails" "$(said sh -c 'git commit -q --allow-empty -m x; exit 3')" "3/1/$W/repo/.git"
 is "or is killed" "$(said sh -c 'git commit -q --allow-empty -m x; kill -9 $$')" "137/1/$W/repo/.git"

@@ -91,6 +91,57 @@ rm repo/.git/hooks/pre-commit
 guard --protect repo/.git/hooks -- sh -c 'mv repo/.git repo/g2; mkdir -p repo/.git/hooks; echo x >repo/.git/hooks/pre-commit' 2>"$T/err"
 like "mv then says why" "$(cat "$T/err")" "*busy*"
 fails "and the host has no hook" test -e repo/.git/hooks/pre-commit
+rm -rf repo
+
+# attempt: git-index mounts nothing
+# attempt: git-commondir mounts nothing
+# attempt: git-setting mounts nothing
+# attempt: git-pointer mounts ENOENT
+# attempt: git-below-a-mount mounts ENOENT
+if command -v git >/dev/null; then
+	export GIT_CONFIG_GLOBAL=/dev/null GIT_AUTHOR_NAME=n GIT_AUTHOR_EMAIL=e GIT_COMMITTER_NAME=n GIT_COMMITTER_EMAIL=e
+	printf '#!/bin/sh\n: >"%s"\n' "$T/ran" >evil
+	chmod 755 evil
+	# next WRAPPER...: what git runs outside after a command that did HOW in a new repository
+	next() {
+		rm -rf r "$T/ran" && git init -q r && (
+			cd r && git commit -q --allow-empty -m x && cp ../evil . && "$@" sh -c "$how" - "$W/r/evil" >/dev/null 2>&1
+			rm -f "$T/ran" && git status >/dev/null 2>&1
+		)
+		if [ -e "$T/ran" ]; then echo ran; else echo kept; fi
+	}
+	inside() {
+		fence-guard exec --env GIT_CONFIG_GLOBAL --env GIT_AUTHOR_NAME --env GIT_AUTHOR_EMAIL --env GIT_COMMITTER_NAME \
+			--env GIT_COMMITTER_EMAIL -- "$@"
+	}
+	for way in index commondir setting; do
+		case $way in
+		index) how='git init -q in && git -C in commit -q --allow-empty -m x && git -C in config core.fsmonitor "$1" && git add in' ;;
+		commondir) how='mkdir -p c/objects c/refs && git config -f c/config core.repositoryformatversion 0 &&
+			git config -f c/config core.fsmonitor "$1" && echo ../c >.git/commondir' ;;
+		setting) how='git config core.fsmonitor "$1"' ;;
+		esac
+		is "control: by way of git's $way a program is run" "$(next env)" ran
+		is "inside that is done in a copy" "$(next inside)" kept
+	done
+	rm -rf r && mkdir r && git init -q --bare "$HIDDEN/bare" && echo "gitdir: $HIDDEN/bare" >r/.git
+	exits "control: a pointer leads out" 0 sh -c 'cd r && git rev-parse --git-dir'
+	exits "what is hidden is not copied to where it can be seen" 1 guard --cwd r -- test -e "$HIDDEN/bare/HEAD"
+	rm -rf r "$HIDDEN/bare" && git init -q r && echo secret >r/.git/objects/below
+	cat >covered <<-'END'
+		#!/bin/sh
+		mount -t tmpfs t .git/objects && ! test -e .git/objects/below && "$@"
+	END
+	chmod 755 covered
+	for who in "" "unshare -U --map-user=1000 --map-group=1000"; do
+		# shellcheck disable=SC2086
+		exits "a copy does not show what lies below a mount (${who:-root})" 1 \
+			sh -c "cd r && unshare -Urm ../covered $who fence-guard exec --ro $FENCE_BUILD -- test -e .git/objects/below"
+	done
+	rm -rf r evil covered
+else
+	lacks "git is not misled" git
+fi
 
 # attempt: terminal-of-others mounts ENOENT
 # attempt: type-ahead seccomp EPERM
