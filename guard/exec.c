@@ -10,6 +10,7 @@
 
 #include "guard/confine/launch.h"
 #include "guard/confine/narrow.h"
+#include "guard/confine/own.h"
 #include "guard/confine/record.h"
 #include "guard/policy/load.h"
 #include "guard/policy/policy.h"
@@ -345,7 +346,8 @@ static int settle_policy(struct conf *conf, struct fence_err *err)
 	conf->policy.allow_nesting |= conf->allow_nesting;
 	conf->policy.allow_userns |= conf->allow_userns || conf->policy.allow_nesting;
 	conf->policy.keep_caps |= conf->keep_caps;
-	return guard_policy_check(&conf->policy, err);
+	rc = guard_policy_check(&conf->policy, err);
+	return rc < 0 ? rc : guard_own_filter(&conf->policy, err);
 }
 
 static bool is_same(const struct stat *a, const struct stat *b)

@@ -13,6 +13,7 @@
 #include "fence/jsonw.h"
 #include "fence/own.h"
 #include "guard/confine/asking.h"
+#include "guard/confine/own.h"
 #include "guard/confine/plan.h"
 #include "guard/confine/plan_build.h"
 #include "guard/confine/resolve.h"
@@ -385,10 +386,25 @@ static int refuse_call(const char *name, struct fence_err *err)
 {
 	const char *nearest = guard_call_nearest(name);
 
-	fence_fail_why(err, -EINVAL, "no such system call on this machine", "--syscall %s", name);
+	fence_fail_why(err, -EINVAL,
+		       guard_call_is_foreign(name) ? "other machines have it, this one has not"
+						   : "no such system call on this machine",
+		       "--syscall %s", name);
 	if (nearest != NULL)
 		(void)fence_hint(err, "did you mean %s?", nearest);
 	return -EINVAL;
+}
+
+/* Of a call that the file names, the rule is that. */
+static void set_call_rule(const struct guard_policy *policy, const char *name, int number,
+			  struct answer *answer)
+{
+	const struct guard_call_rule *rule = guard_policy_call(policy, number);
+
+	if (rule == NULL)
+		return;
+	set_rule(answer, rule->error == 0 ? "seccomp allow" : "seccomp deny", name);
+	answer->place = rule->place;
 }
 
 static int explain_syscall(struct conf *conf, struct answer *answer, struct fence_err *err)
@@ -405,11 +421,13 @@ static int explain_syscall(struct conf *conf, struct answer *answer, struct fenc
 	set_rule(answer, "seccomp", guard_seccomp_word(policy->seccomp));
 	if (!policy->profile->confine)
 		return answer_unconfined(answer);
-	if (guard_call_is_judged(policy, conf->subject)) {
+	if (guard_policy_call(policy, number) == NULL &&
+	    guard_call_is_judged(policy, conf->subject)) {
 		answer->verdict = "arguments";
 		return 0;
 	}
 	error = guard_asking_errno(&filter, number);
+	set_call_rule(policy, conf->subject, number, answer);
 	answer->verdict = error == 0 ? "allow" : "deny";
 	if (error == 0)
 		answer->enforced_by = "none";
@@ -553,6 +571,8 @@ static int answer_it(struct conf *conf, struct fence_text *text, struct fence_er
 
 	if (rc == 0)
 		rc = guard_policy_settle(&conf->policy, err);
+	if (rc == 0)
+		rc = guard_own_filter(&conf->policy, err);
 	if (rc == 0)
 		rc = explain[conf->kind](conf, &answer, err);
 	if (rc < 0)

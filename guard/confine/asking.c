@@ -7,9 +7,10 @@
 #include <string.h>
 #include <sys/syscall.h>
 
-/* Our filters begin so (policy/gen/make_filters.c): the architecture is checked, then the
- * number is loaded; what is watched is asked about there. */
-#define PROLOGUE 4
+#include "guard/confine/own.h"
+
+/* What is watched is asked about there. */
+#define PROLOGUE GUARD_FILTER_PROLOGUE
 
 static bool begins_as_ours(const struct sock_fprog *filter)
 {

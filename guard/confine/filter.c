@@ -45,6 +45,9 @@ struct sock_fprog guard_filter(const struct guard_policy *policy)
 	bool strict = policy->seccomp == GUARD_SECCOMP_STRICT;
 	size_t net = 0;
 
+	if (policy->own_filter != NULL)
+		return (struct sock_fprog){ (unsigned short)policy->own_filter_count,
+					    policy->own_filter };
 	if (policy->net == GUARD_NET_PORTS)
 		net = policy->ports.bind.count == 0 ? 1 : 2;
 	if (policy->allow_nesting)

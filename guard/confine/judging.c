@@ -440,6 +440,7 @@ static const char *filter_rule(const struct guard_policy *policy, const struct s
 	struct guard_policy usual = *policy;
 	struct sock_fprog filter;
 
+	usual.own_filter = NULL;
 	usual.seccomp = GUARD_SECCOMP_DEFAULT;
 	filter = guard_filter(&usual);
 	if (policy->seccomp == GUARD_SECCOMP_STRICT &&
@@ -450,6 +451,20 @@ static const char *filter_rule(const struct guard_policy *policy, const struct s
 	return policy->allow_userns ? "the filter with --allow-userns" : "the default filter";
 }
 
+static void put_filter_rule(const struct guard_policy *policy, const struct seccomp_data *data,
+			    struct fence_text *text)
+{
+	const struct guard_call_rule *own = guard_policy_call(policy, data->nr);
+
+	if (own == NULL) {
+		fence_text_add(text, "%s", filter_rule(policy, data));
+		return;
+	}
+	fence_text_add(text, "the policy's own filter (");
+	put_safe(text, policy->file);
+	fence_text_add(text, ":%u:%u)", own->place.line, own->place.column);
+}
+
 bool guard_judge_call(const struct guard_plan *plan, pid_t pid, const struct seccomp_data *data,
 		      int error, struct fence_text *text)
 {
@@ -457,6 +472,6 @@ bool guard_judge_call(const struct guard_plan *plan, pid_t pid, const struct sec
 		return judge_watched(plan, pid, data, text);
 	put_refused(pid, data, text);
 	put_answer(text, -error, "seccomp");
-	fence_text_add(text, "%s", filter_rule(plan->policy, data));
+	put_filter_rule(plan->policy, data, text);
 	return true;
 }

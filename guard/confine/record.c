@@ -215,6 +215,21 @@ static void put_limits(struct fence_jsonw *w, const struct guard_confine *confin
 	fence_jsonw_close(w, '}');
 }
 
+/* How many the file names; it is in the record itself. */
+static void put_own_calls(struct fence_jsonw *w, const struct guard_policy *policy)
+{
+	size_t allowed = 0;
+
+	if (policy->call_count == 0)
+		return;
+	for (size_t i = 0; i < policy->call_count; i++)
+		allowed += policy->calls[i].error == 0;
+	fence_jsonw_open(w, "ownCalls", '{');
+	fence_jsonw_uint(w, "allowed", allowed);
+	fence_jsonw_uint(w, "denied", policy->call_count - allowed);
+	fence_jsonw_close(w, '}');
+}
+
 static void put_port_list(struct fence_jsonw *w, const char *key,
 			  const struct guard_port_list *list)
 {
@@ -276,6 +291,7 @@ int guard_record_exec(int fd, const struct guard_confine *confine,
 	put_namespaces(&w, guard_confine_namespaces(confine));
 	fence_jsonw_string(&w, "filter",
 			   policy->profile->confine ? guard_seccomp_word(policy->seccomp) : "off");
+	put_own_calls(&w, policy);
 	fence_jsonw_string(&w, "network", guard_net_word(policy->net));
 	put_ports(&w, policy);
 	put_limits(&w, confine);

@@ -41,7 +41,7 @@ int guard_landlock_alone(struct guard_plan *plan, struct fence_err *err);
 /* no_new_privs, for good: nothing that is executed gains anything. */
 int guard_no_new_privs(struct fence_err *err);
 
-/* The filter that was made at build time; nobody may change it. */
+/* The filter that was made at build time, or the policy's own; nobody may change it. */
 struct sock_fprog guard_filter(const struct guard_policy *policy);
 
 /* Loads it; no_new_privs must be set. */

@@ -227,6 +227,55 @@ static const struct guard_call guard_strict_refused[] = {
 	{ "vserver", ENOSYS, GUARD_BY_NOTHING },
 };
 
+/* What a policy's own list may not allow, and why. All the rest of guard_calls it may, by
+ * name: nothing else rests on it. */
+enum guard_keeper {
+	GUARD_KEPT_FOR_FILES,
+	GUARD_KEPT_FOR_NAMESPACES,
+	GUARD_KEPT_FOR_KERNEL,
+};
+
+static const struct {
+	char name[24];
+	enum guard_keeper keeper;
+} guard_kept_calls[] = {
+	{ "mount", GUARD_KEPT_FOR_FILES },	    { "umount", GUARD_KEPT_FOR_FILES },
+	{ "umount2", GUARD_KEPT_FOR_FILES },	    { "pivot_root", GUARD_KEPT_FOR_FILES },
+	{ "open_tree", GUARD_KEPT_FOR_FILES },	    { "move_mount", GUARD_KEPT_FOR_FILES },
+	{ "fsopen", GUARD_KEPT_FOR_FILES },	    { "fsconfig", GUARD_KEPT_FOR_FILES },
+	{ "fsmount", GUARD_KEPT_FOR_FILES },	    { "fspick", GUARD_KEPT_FOR_FILES },
+	{ "mount_setattr", GUARD_KEPT_FOR_FILES },  { "open_by_handle_at", GUARD_KEPT_FOR_FILES },
+	{ "setns", GUARD_KEPT_FOR_NAMESPACES },	    { "clone3", GUARD_KEPT_FOR_NAMESPACES },
+	{ "kexec_load", GUARD_KEPT_FOR_KERNEL },    { "kexec_file_load", GUARD_KEPT_FOR_KERNEL },
+	{ "init_module", GUARD_KEPT_FOR_KERNEL },   { "finit_module", GUARD_KEPT_FOR_KERNEL },
+	{ "delete_module", GUARD_KEPT_FOR_KERNEL }, { "create_module", GUARD_KEPT_FOR_KERNEL },
+	{ "bpf", GUARD_KEPT_FOR_KERNEL },	    { "iopl", GUARD_KEPT_FOR_KERNEL },
+	{ "ioperm", GUARD_KEPT_FOR_KERNEL },	    { "reboot", GUARD_KEPT_FOR_KERNEL },
+	{ "swapon", GUARD_KEPT_FOR_KERNEL },	    { "swapoff", GUARD_KEPT_FOR_KERNEL },
+};
+
+/* Do what no filter sees, as making sockets and files: allowed only where nothing rests on
+ * the judges of arguments. */
+static const char guard_unseen_calls[][24] = {
+	"io_uring_setup",
+	"io_uring_enter",
+	"io_uring_register",
+};
+
+/* What our init does below the filter, and whoever becomes the command, with any C library
+ * and under sanitizers: no policy can refuse these. A test refuses all others. */
+/* clang-format off */
+static const char guard_init_calls[][24] = {
+	"read", "write", "open", "openat", "close", "close_range", "fcntl", "dup2", "dup3",
+	"ioctl", "stat", "fstat", "newfstatat", "access", "faccessat", "faccessat2",
+	"readlink", "readlinkat", "getdents64", "poll", "ppoll", "sendmsg", "recvmsg",
+	"mmap", "munmap", "mprotect", "brk", "futex", "clone", "fork", "vfork", "execve",
+	"exit", "exit_group", "wait4", "waitid", "prctl", "getpid", "gettid", "setpgid",
+	"kill", "rt_sigaction", "rt_sigprocmask", "rt_sigreturn", "sigaltstack",
+	"restart_syscall", "getrlimit", "setrlimit", "prlimit64",
+};
+/* clang-format on */
+
 /* Whose arguments decide; the generator has a judge for each. */
 static const char *const guard_judged_calls[] = {
 	"ioctl", "clone", "unshare", "socket", "socketpair", "personality",

@@ -147,6 +147,18 @@ static int take_seccomp(struct taking *t, const struct guard_wire_record *record
 	return 0;
 }
 
+static int take_call(struct taking *t, const struct guard_wire_record *record)
+{
+	int64_t error;
+	int rc = fence_parse_number(record->value[1], 0, GUARD_ERRNO_MAX, &error);
+
+	if (rc == 0)
+		rc = guard_policy_add_call(t->policy, record->value[0], (int)error, record->place);
+	if (rc == -ENOMEM)
+		return out_of_memory(t);
+	return rc < 0 ? disagree(t, record->value[0]) : 0;
+}
+
 static int take_allow(struct taking *t, const struct guard_wire_record *record)
 {
 	switch (fence_opt_choice("userns|hardlinks|set-id|nesting|wait-all|new-session",
@@ -256,15 +268,15 @@ static int take_opaque(struct taking *t, const struct guard_wire_record *record)
 }
 
 static int (*const takers[])(struct taking *t, const struct guard_wire_record *record) = {
-	[GUARD_WIRE_FAULT] = take_fault,     [GUARD_WIRE_FILE] = take_file,
-	[GUARD_WIRE_PROFILE] = take_profile, [GUARD_WIRE_RULE] = take_rule,
-	[GUARD_WIRE_NET] = take_net,	     [GUARD_WIRE_PORTS] = take_ports,
-	[GUARD_WIRE_KEEP] = take_env,	     [GUARD_WIRE_SET] = take_env,
-	[GUARD_WIRE_UNSET] = take_env,	     [GUARD_WIRE_LIMIT] = take_limit,
-	[GUARD_WIRE_SECCOMP] = take_seccomp, [GUARD_WIRE_ALLOW] = take_allow,
-	[GUARD_WIRE_CAP] = take_cap,	     [GUARD_WIRE_NET_RULE] = take_net_rule,
-	[GUARD_WIRE_COMMAND] = take_command, [GUARD_WIRE_WORD] = take_word,
-	[GUARD_WIRE_OPAQUE] = take_opaque,
+	[GUARD_WIRE_FAULT] = take_fault,       [GUARD_WIRE_FILE] = take_file,
+	[GUARD_WIRE_PROFILE] = take_profile,   [GUARD_WIRE_RULE] = take_rule,
+	[GUARD_WIRE_NET] = take_net,	       [GUARD_WIRE_PORTS] = take_ports,
+	[GUARD_WIRE_KEEP] = take_env,	       [GUARD_WIRE_SET] = take_env,
+	[GUARD_WIRE_UNSET] = take_env,	       [GUARD_WIRE_LIMIT] = take_limit,
+	[GUARD_WIRE_CALL] = take_call,	       [GUARD_WIRE_SECCOMP] = take_seccomp,
+	[GUARD_WIRE_ALLOW] = take_allow,       [GUARD_WIRE_CAP] = take_cap,
+	[GUARD_WIRE_NET_RULE] = take_net_rule, [GUARD_WIRE_COMMAND] = take_command,
+	[GUARD_WIRE_WORD] = take_word,	       [GUARD_WIRE_OPAQUE] = take_opaque,
 };
 
 static int take_records(struct taking *t, const char *bytes, size_t count)

@@ -38,6 +38,8 @@ void guard_policy_free(struct guard_policy *policy)
 		free(policy->commands[i].words);
 	free(policy->commands);
 	free(policy->net_lines);
+	free(policy->calls);
+	free(policy->own_filter);
 	free(policy->bytes);
 	*policy = (struct guard_policy){ .status_fd = -1, .explain_fd = -1 };
 }
@@ -85,6 +87,32 @@ int guard_policy_add_env(struct guard_policy *policy, const char *text, bool uns
 		.value = text[length] == '=' ? text + length + 1 : NULL,
 		.unset = unset,
 	};
+	return 0;
+}
+
+const struct guard_call_rule *guard_policy_call(const struct guard_policy *policy, int number)
+{
+	for (size_t i = 0; i < policy->call_count; i++)
+		if (policy->calls[i].number == number)
+			return &policy->calls[i];
+	return NULL;
+}
+
+int guard_policy_add_call(struct guard_policy *policy, const char *name, int error,
+			  struct guard_place place)
+{
+	int number = guard_call_number(name);
+	struct guard_call_rule *more;
+
+	if (number < 0 || guard_policy_call(policy, number) != NULL ||
+	    (error == 0 ? guard_call_kept(name) != NULL : guard_call_is_ours(name)))
+		return -EINVAL;
+	more = make_room(policy->calls, policy->call_count, sizeof(*more));
+	if (more == NULL)
+		return -ENOMEM;
+	policy->calls = more;
+	more[policy->call_count++] =
+		(struct guard_call_rule){ .number = number, .error = error, .place = place };
 	return 0;
 }
 
@@ -301,6 +329,27 @@ static int check_nesting(const struct guard_policy *policy, struct fence_err *er
 	return -EINVAL;
 }
 
+/* With network mode none a socket of vsock's would lead out, with ports UDP's would, and
+ * profile landlock has no other network to hide in; and modes are in what no filter sees. */
+static int check_unseen(const struct guard_policy *policy, struct fence_err *err)
+{
+	if (policy->net == GUARD_NET_HOST && policy->allow_set_id)
+		return 0;
+	for (size_t i = 0; i < policy->call_count; i++) {
+		const struct guard_call_rule *rule = &policy->calls[i];
+		const char *name = guard_call_name(rule->number);
+
+		if (rule->error != 0 || !guard_call_is_unseen(name))
+			continue;
+		fence_fail_why(err, -EINVAL, "it makes sockets and files that no filter sees",
+			       "%s:%u:%u: allow %s", policy->file, rule->place.line,
+			       rule->place.column, name);
+		(void)fence_hint(err, "take network mode host and allowSetId with it");
+		return -EINVAL;
+	}
+	return 0;
+}
+
 int guard_policy_check(const struct guard_policy *policy, struct fence_err *err)
 {
 	int rc = policy->profile->confine ? 0 : check_unconfined(policy, err);
@@ -309,6 +358,8 @@ int guard_policy_check(const struct guard_policy *policy, struct fence_err *err)
 		rc = check_narrow(policy, err);
 	if (rc == 0)
 		rc = check_nesting(policy, err);
+	if (rc == 0)
+		rc = check_unseen(policy, err);
 	if (rc < 0)
 		return rc;
 	if (policy->net == GUARD_NET_RULES)

@@ -3,6 +3,7 @@
 #ifndef GUARD_POLICY_POLICY_H
 #define GUARD_POLICY_POLICY_H
 
+#include <linux/filter.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -52,6 +53,15 @@ enum guard_seccomp {
 
 /* "default", "strict". */
 const char *guard_seccomp_word(enum guard_seccomp seccomp);
+
+#define GUARD_ERRNO_MAX 133 /* EHWPOISON, the last that has a name */
+
+/* A file's word about one system call, above what the filter says. */
+struct guard_call_rule {
+	int number;
+	int error; /* 0: allowed */
+	struct guard_place place;
+};
 
 /* What a command may use up. The first three are of all its processes together, the
  * rest are setrlimit(2)'s, of each. */
@@ -186,6 +196,10 @@ struct guard_policy {
 	struct guard_place limit_places[GUARD_LIMIT_COUNT];
 	enum guard_seccomp seccomp;
 	struct guard_place seccomp_place;
+	struct guard_call_rule *calls; /* each call once */
+	size_t call_count;
+	struct sock_filter *own_filter; /* made of them: confine/own.h; NULL: the built-in one */
+	size_t own_filter_count;
 	struct guard_net_line *net_lines;
 	size_t net_line_count;
 	struct guard_advice *commands;
@@ -211,6 +225,14 @@ int guard_policy_set_profile(struct guard_policy *policy, const char *name, stru
 /* What the profile means for what was not named: evaluator's TMPDIR. Once the options
  * and the file are there. */
 int guard_policy_settle(struct guard_policy *policy, struct fence_err *err);
+
+/* `error`: what the call is refused with; 0: it is allowed. -EINVAL: no policy may say
+ * that, or it was said already. */
+int guard_policy_add_call(struct guard_policy *policy, const char *name, int error,
+			  struct guard_place place);
+
+/* The file's rule about the call, or NULL. */
+const struct guard_call_rule *guard_policy_call(const struct guard_policy *policy, int number);
 
 /* One more limit of setrlimit(2), as fence/limit.h has it. */
 int guard_policy_add_rlimit(struct guard_policy *policy, const char *text, struct fence_err *err);
@@ -242,6 +264,18 @@ int guard_call_number(const char *name);
 
 /* The policy's filter looks at its arguments. */
 bool guard_call_is_judged(const struct guard_policy *policy, const char *name);
+
+/* Other machines have a call of that name, this one has none. */
+bool guard_call_is_foreign(const char *name);
+
+/* Why no policy may allow the call, in words; NULL: one may. */
+const char *guard_call_kept(const char *name);
+
+/* No filter sees what it does: with it allowed, arguments are judged in vain. */
+bool guard_call_is_unseen(const char *name);
+
+/* fence-guard makes it itself below the filter: no policy may refuse it. */
+bool guard_call_is_ours(const char *name);
 
 /* The system call that was probably meant, or NULL. */
 const char *guard_call_nearest(const char *name);

@@ -11,15 +11,16 @@ static const struct {
 	const char *name;
 	size_t values;
 } kinds[] = {
-	[GUARD_WIRE_FAULT] = { "fault", 3 },	 [GUARD_WIRE_FILE] = { "file", 1 },
-	[GUARD_WIRE_PROFILE] = { "profile", 2 }, [GUARD_WIRE_RULE] = { "rule", 3 },
-	[GUARD_WIRE_NET] = { "net", 1 },	 [GUARD_WIRE_PORTS] = { "ports", 1 },
-	[GUARD_WIRE_KEEP] = { "keep", 1 },	 [GUARD_WIRE_SET] = { "set", 1 },
-	[GUARD_WIRE_UNSET] = { "unset", 1 },	 [GUARD_WIRE_LIMIT] = { "limit", 2 },
-	[GUARD_WIRE_SECCOMP] = { "seccomp", 1 }, [GUARD_WIRE_ALLOW] = { "allow", 1 },
-	[GUARD_WIRE_CAP] = { "cap", 1 },	 [GUARD_WIRE_NET_RULE] = { "net-rule", 2 },
-	[GUARD_WIRE_COMMAND] = { "command", 2 }, [GUARD_WIRE_WORD] = { "word", 1 },
-	[GUARD_WIRE_OPAQUE] = { "opaque", 2 },	 [GUARD_WIRE_END] = { "end", 0 },
+	[GUARD_WIRE_FAULT] = { "fault", 3 },	   [GUARD_WIRE_FILE] = { "file", 1 },
+	[GUARD_WIRE_PROFILE] = { "profile", 2 },   [GUARD_WIRE_RULE] = { "rule", 3 },
+	[GUARD_WIRE_NET] = { "net", 1 },	   [GUARD_WIRE_PORTS] = { "ports", 1 },
+	[GUARD_WIRE_KEEP] = { "keep", 1 },	   [GUARD_WIRE_SET] = { "set", 1 },
+	[GUARD_WIRE_UNSET] = { "unset", 1 },	   [GUARD_WIRE_LIMIT] = { "limit", 2 },
+	[GUARD_WIRE_CALL] = { "call", 2 },	   [GUARD_WIRE_SECCOMP] = { "seccomp", 1 },
+	[GUARD_WIRE_ALLOW] = { "allow", 1 },	   [GUARD_WIRE_CAP] = { "cap", 1 },
+	[GUARD_WIRE_NET_RULE] = { "net-rule", 2 }, [GUARD_WIRE_COMMAND] = { "command", 2 },
+	[GUARD_WIRE_WORD] = { "word", 1 },	   [GUARD_WIRE_OPAQUE] = { "opaque", 2 },
+	[GUARD_WIRE_END] = { "end", 0 },
 };
 
 /* --- writing -------------------------------------------------------------------- */

@@ -28,6 +28,7 @@ enum guard_wire_kind {
 	GUARD_WIRE_UNSET,    /* variable */
 	GUARD_WIRE_LIMIT,    /* name, number */
 	GUARD_WIRE_SECCOMP,  /* filter */
+	GUARD_WIRE_CALL,     /* system call, the errno's number or 0 */
 	GUARD_WIRE_ALLOW,    /* "userns", "hardlinks", "set-id", "nesting"... */
 	GUARD_WIRE_CAP,	     /* name */
 	GUARD_WIRE_NET_RULE, /* "allow", "deny" or "expose", rule */

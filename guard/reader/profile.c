@@ -354,11 +354,11 @@ static void take_limits(void *arg, struct fence_yaml *yaml, const struct fence_y
 
 static void take_seccomp(void *arg, struct fence_yaml *yaml, const struct fence_yaml_node *value)
 {
-	static const char *const filters[] = { "default", "strict" };
+	struct profile *profile = arg;
 
-	note_confining(arg, value);
-	if (guard_reader_choice(yaml, value, filters, COUNT(filters)) >= 0)
-		write_out(arg, GUARD_WIRE_SECCOMP, value, value->text, NULL);
+	(void)yaml;
+	note_confining(profile, value);
+	guard_reader_seccomp(profile->reader, profile->out, value);
 }
 
 static void take_userns(void *arg, struct fence_yaml *yaml, const struct fence_yaml_node *value)
@@ -440,7 +440,7 @@ static const struct fence_yaml_key profile_keys[] = {
 	{ "network", FENCE_YAML_MAPPING, false, take_network },
 	{ "env", FENCE_YAML_MAPPING, false, take_env },
 	{ "limits", FENCE_YAML_MAPPING, false, take_limits },
-	{ "seccomp", FENCE_YAML_SCALAR, false, take_seccomp },
+	{ "seccomp", FENCE_YAML_ANY, false, take_seccomp },
 	{ "allowUserns", FENCE_YAML_SCALAR, false, take_userns },
 	{ "allowSetId", FENCE_YAML_SCALAR, false, take_set_id },
 	{ "allowNesting", FENCE_YAML_SCALAR, false, take_nesting },

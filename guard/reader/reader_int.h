@@ -20,6 +20,10 @@ bool guard_reader_flag(struct fence_yaml *yaml, const struct fence_yaml_node *va
 /* The path with ~ replaced by the home folder, or NULL with a fault. */
 const char *guard_reader_path(struct guard_reader *reader, const struct fence_yaml_node *value);
 
+/* A profile's `seccomp`, into `out`; NULL: it is checked alone. */
+void guard_reader_seccomp(struct guard_reader *reader, struct guard_wire *out,
+			  const struct fence_yaml_node *value);
+
 /* Paths of one policy that were named already; sorted once, so thousands are cheap. */
 struct guard_named {
 	const char *path;

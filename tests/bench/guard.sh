@@ -34,11 +34,13 @@ guard_calls() {
 	for i in 1 2 3; do
 		"$work/call_cost" | sed 's/^/bare /'
 		"$work/fence-guard" exec --ro "$work" --cwd "$work/rw" -- "$work/call_cost" | sed 's/^/confined /'
+		"$work/fence-guard" exec --strict --ro "$work" --cwd "$work/rw" -- "$work/call_cost" | sed 's/^/strict /'
 	done | awk '
 		{ for (i = 2; i < NF; i += 2) { k = $1 " " $i; if (!(k in least) || $(i + 1) < least[k]) least[k] = $(i + 1) } }
 		END { split("getppid open+close", names, " ")
 			for (i = 1; i <= 2; i++) { b = least["bare " names[i]]; c = least["confined " names[i]]
-				printf "  %s: %d ns bare, %d ns confined (%.2f)\n", names[i], b, c, c / b } }'
+				s = least["strict " names[i]]
+				printf "  %s: %d ns bare, %d ns confined (%.2f), %d ns with --strict (%.2f)\n", names[i], b, c, c / b, s, s / b } }'
 }
 
 # 2,000 denied files: how much longer than none, and how much that is for bwrap.

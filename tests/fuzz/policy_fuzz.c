@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "guard/confine/own.h"
 #include "guard/policy/load.h"
 #include "guard/policy/netrule.h"
 #include "guard/reader/reader.h"
@@ -19,7 +20,7 @@ static void must(bool claim)
 }
 
 /* What exec would find in it holds what the format promises. */
-static void check_policy(const struct guard_policy *policy)
+static void check_policy(struct guard_policy *policy)
 {
 	must(policy->profile != NULL && policy->profile_name != NULL && policy->file_path != NULL);
 	for (size_t i = 0; i < policy->rule_count; i++)
@@ -34,6 +35,15 @@ static void check_policy(const struct guard_policy *policy)
 		must(policy->net_lines[i].list == GUARD_NET_EXPOSE ||
 		     guard_net_rule_parse(policy->net_lines[i].text, &rule) == NULL);
 	}
+	for (size_t i = 0; i < policy->call_count; i++) {
+		const struct guard_call_rule *rule = &policy->calls[i];
+		const char *name = guard_call_name(rule->number);
+
+		must(name != NULL && rule == guard_policy_call(policy, rule->number));
+		must(rule->error == 0 ? guard_call_kept(name) == NULL : !guard_call_is_ours(name));
+	}
+	must(guard_own_filter(policy, NULL) == 0);
+	must((policy->own_filter != NULL) == (policy->call_count > 0));
 	(void)guard_policy_check(policy, NULL);
 }
 

@@ -1,4 +1,5 @@
-/* guard_calls default|strict: makes every system call from 0 to 600 that the filter of that
+/* guard_calls deniable: prints the names of the calls that a policy may deny.
+ * guard_calls default|strict: makes every system call from 0 to 600 that the filter of that
  * name refuses, each in a child, and compares the answer with policy/calls.h. Prints each
  * one that differs, and then how many were tried. Calls that are allowed, or whose
  * arguments decide, are not made. */
@@ -89,13 +90,23 @@ static int answer_to(int number)
 	return WIFEXITED(status) ? WEXITSTATUS(status) : 1000 + WTERMSIG(status);
 }
 
+static int print_deniable(void)
+{
+	for (size_t i = 0; i < COUNT(guard_call_names); i++)
+		if (!has(guard_init_calls, COUNT(guard_init_calls), guard_call_names[i]))
+			puts(guard_call_names[i]);
+	return 0;
+}
+
 int main(int argc, char **argv)
 {
 	bool strict = argc == 2 && strcmp(argv[1], "strict") == 0;
 	int tried = 0;
 
+	if (argc == 2 && strcmp(argv[1], "deniable") == 0)
+		return print_deniable();
 	if (!strict && (argc != 2 || strcmp(argv[1], "default") != 0)) {
-		(void)fprintf(stderr, "usage: guard_calls default|strict\n");
+		(void)fprintf(stderr, "usage: guard_calls deniable|default|strict\n");
 		return 64;
 	}
 	for (int number = 0; number <= LAST; number++) {

@@ -269,7 +269,7 @@ mandoc -Tascii "$SRC/man/fence-policy.5" | sed 's/.\x08//g' >page
 awk '/^EXAMPLES/ { on = 1 } /^SEE/ { on = 0 }
 	on && /^           version: 1/ { n++ }
 	on && n > 0 && /^           / { print substr($0, 12) >("example" n ".yaml") }' page
-is "the manual has three examples" "$(ls example*.yaml | wc -l | tr -d ' ')" 3
+is "the manual has four examples" "$(ls example*.yaml | wc -l | tr -d ' ')" 4
 for example in example*.yaml; do
 	ok "$example is good" fence-policy "$example"
 done
@@ -277,7 +277,8 @@ mkdir -p build .git/hooks .fence/orders
 ok "the first can be used" guard --policy example1.yaml -- true
 mkdir -p answers/hidden
 ok "and the second" guard --policy example2.yaml --profile judge -- true
-exits "the third is refused, for its network" 125 guard --policy example3.yaml --profile fetch -- true
+ok "and the third" guard --policy example3.yaml --profile debug -- true
+exits "the fourth is refused, for its network" 125 guard --policy example4.yaml --profile fetch -- true
 is "the host has what it had" "$(cat dir/file open/file)" "text
 text"
 done_testing

@@ -135,6 +135,38 @@ static void a_fault_is_said_with_its_place(void **state)
 	guard_policy_free(&policy);
 }
 
+/* Not even when the program that reads the file says so. */
+static void what_no_policy_may_say_of_a_call_is_not_taken(void **state)
+{
+	static const struct {
+		const char *name, *error;
+		int rc;
+	} rows[] = {
+		{ "ptrace", "1", 0 },	      { "keyctl", "0", 0 },
+		{ "mount", "0", -EPROTO },    { "ioctl", "0", -EPROTO },
+		{ "openat", "0", -EPROTO },   { "chroot", "0", -EPROTO },
+		{ "read", "1", -EPROTO },     { "mouny", "1", -EPROTO },
+		{ "ptrace", "134", -EPROTO }, { "ptrace", "-1", -EPROTO },
+		{ "ptrace", "", -EPROTO },
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		struct guard_wire wire = { 0 };
+		struct guard_policy policy;
+
+		guard_wire_begin(&wire);
+		guard_wire_add(&wire, GUARD_WIRE_FILE, at, "/p.yaml", NULL, NULL);
+		guard_wire_add(&wire, GUARD_WIRE_PROFILE, at, "build", "gate", NULL);
+		guard_wire_add(&wire, GUARD_WIRE_CALL, at, rows[i].name, rows[i].error, NULL);
+		guard_wire_add(&wire, GUARD_WIRE_END, at, NULL, NULL, NULL);
+		guard_policy_init(&policy);
+		assert_int_equal(guard_policy_take(&policy, wire.bytes, wire.count, NULL),
+				 rows[i].rc);
+		guard_policy_free(&policy);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -143,6 +175,7 @@ int main(void)
 		cmocka_unit_test(what_was_cut_off_anywhere_is_no_policy),
 		cmocka_unit_test(what_comes_after_the_end_or_from_elsewhere_is_none_either),
 		cmocka_unit_test(a_fault_is_said_with_its_place),
+		cmocka_unit_test(what_no_policy_may_say_of_a_call_is_not_taken),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

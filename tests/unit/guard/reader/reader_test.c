@@ -1,3 +1,4 @@
+#include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -91,6 +92,39 @@ static void every_fault_has_its_place_and_the_nearest_key(void **state)
 		  "p:3:16: \"seccomp\" cannot be \"off\"; use one of default, strict\n" },
 		{ "version: 1\nprofiles:\n  a: {waitAll: on}",
 		  "p:3:16: \"waitAll\" cannot be \"on\"; use one of false, true\n" },
+		{ "version: 1\nprofiles:\n  a: {seccomp: []}",
+		  "p:3:16: \"seccomp\" must be default, strict or a mapping, not a list\n" },
+		{ "version: 1\nprofiles:\n  a: {seccomp: {base: sticrt, alow: []}}",
+		  "p:3:23: \"base\" cannot be \"sticrt\"; did you mean \"strict\"\n"
+		  "p:3:31: unknown key \"alow\"; did you mean \"allow\"\n" },
+		{ "version: 1\nprofiles:\n  a: {seccomp: {deny: [ptrase, socketcall, [a], '']}}",
+		  "p:3:24: no system call \"ptrase\" is known; did you mean \"ptrace\"\n"
+		  "p:3:32: other machines have a system call \"socketcall\", this one has not; "
+		  "leave it out\n"
+		  "p:3:44: a system call must be a scalar, not a list\n"
+		  "p:3:49: a system call is empty\n" },
+		{ "version: 1\nprofiles:\n  a: {seccomp: {allow: [keyctl], deny: [bpf, keyctl]}}",
+		  "p:3:46: system call \"keyctl\" is named on line 3 already\n" },
+		{ "version: 1\nprofiles:\n  a: {seccomp: {deny: [execve]}}",
+		  "p:3:24: \"execve\" cannot be denied: no command is started and ended without "
+		  "it\n" },
+		{ "version: 1\nprofiles:\n  a: {seccomp: {allow: [mount, setns, bpf]}}",
+		  "p:3:25: \"mount\" cannot be allowed: what is masked and protected rests on its "
+		  "refusal\n"
+		  "p:3:32: \"setns\" cannot be allowed: it leads into other namespaces\n"
+		  "p:3:39: \"bpf\" cannot be allowed: it changes the kernel, which all else rests "
+		  "on\n" },
+		{ "version: 1\nprofiles:\n  a: {seccomp: {allow: [chroot, openat2, ioctl]}}",
+		  "p:3:25: \"chroot\" cannot be allowed: allowUserns is what allows it\n"
+		  "p:3:33: \"openat2\" cannot be allowed: allowSetId is what allows it\n"
+		  "p:3:42: \"ioctl\" cannot be allowed: its arguments decide, and what they may be "
+		  "has options of its own\n" },
+		{ "version: 1\nprofiles:\n  a: {seccomp: {errno: EPREM}}",
+		  "p:3:24: \"EPREM\" is no errno; use a name such as EPERM or ENOSYS\n"
+		  "p:3:24: \"errno\" is what \"deny\" answers, and there is none\n" },
+		{ "version: 1\nprofiles:\n  none: {seccomp: {deny: [ptrace]}}",
+		  "p:3:19: profile \"none\" confines neither files nor system calls; it must "
+		  "extend another than none\n" },
 		{ "version: 1\nprofiles:\n  a: {allowUserns: yes}",
 		  "p:3:20: \"allowUserns\" cannot be \"yes\"; use one of false, true\n" },
 		{ "version: 1\nprofiles:\n  none: {allowSetId: true}",
@@ -228,6 +262,34 @@ static void limits_are_in_their_units(void **state)
 	guard_policy_free(&policy);
 }
 
+static void calls_are_taken_with_their_answers_and_places(void **state)
+{
+	const struct guard_call_rule *rule;
+	struct guard_policy policy;
+
+	(void)state;
+	load("version: 1\nprofiles:\n  gate:\n    seccomp:\n      base: strict\n      allow: "
+	     "[ptrace]\n"
+	     "      deny: [socket, sendto]\n      errno: EACCES\n",
+	     "gate", &policy);
+	assert_int_equal(policy.seccomp, GUARD_SECCOMP_STRICT);
+	assert_int_equal(policy.call_count, 3);
+	rule = guard_policy_call(&policy, guard_call_number("ptrace"));
+	assert_int_equal(rule->error, 0);
+	assert_int_equal(rule->place.line, 6);
+	rule = guard_policy_call(&policy, guard_call_number("sendto"));
+	assert_int_equal(rule->error, EACCES);
+	assert_int_equal(rule->place.line, 7);
+	assert_int_equal(rule->place.column, 22);
+	assert_null(guard_policy_call(&policy, guard_call_number("read")));
+	guard_policy_free(&policy);
+
+	load("version: 1\nprofiles: {gate: {seccomp: {deny: [ptrace]}}}\n", "gate", &policy);
+	assert_int_equal(policy.seccomp, GUARD_SECCOMP_DEFAULT);
+	assert_int_equal(policy.calls[0].error, EPERM);
+	guard_policy_free(&policy);
+}
+
 static void an_empty_list_of_variables_lets_none_pass(void **state)
 {
 	static char path[] = "PATH=/bin";
@@ -250,6 +312,7 @@ int main(void)
 		cmocka_unit_test(a_tab_is_refused_by_its_place),
 		cmocka_unit_test(a_profile_of_the_file_adds_to_what_it_extends),
 		cmocka_unit_test(limits_are_in_their_units),
+		cmocka_unit_test(calls_are_taken_with_their_answers_and_places),
 		cmocka_unit_test(an_empty_list_of_variables_lets_none_pass),
 	};
 
