@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <limits.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -82,9 +83,23 @@ static void take_leftover(const struct fence_json *line, struct gate_leftover *l
 		take_leftover_process(&process, left, at++);
 }
 
+static void take_discarded(const struct fence_json *line, struct gate_guard_status *status)
+{
+	struct fence_json list, path;
+	struct fence_json_iter iter;
+
+	if (fence_json_member(line, "discarded", &list) < 0 || list.kind != FENCE_JSON_ARRAY)
+		return;
+	fence_json_iter_init(&iter, &list);
+	if (fence_json_next(&iter, NULL, &path) &&
+	    fence_json_string(&path, status->discarded, sizeof(status->discarded), NULL) < 0)
+		(void)snprintf(status->discarded, sizeof(status->discarded), "its repository");
+}
+
 static void take_exit(const struct fence_json *line, struct gate_guard_status *status)
 {
 	take_leftover(line, &status->leftover);
+	take_discarded(line, status);
 	status->signalled = get_int(line, "signal", 255, &status->number);
 	status->ended = status->signalled || get_int(line, "code", 255, &status->number);
 	if (!status->ended)

@@ -33,7 +33,8 @@ struct gate_guard_status {
 	bool signalled;
 	int number; /* exit status or signal */
 	struct gate_leftover leftover;
-	bool garbled; /* a line was not what it should be */
+	char discarded[256]; /* a repository in whose copy something was done; empty: none */
+	bool garbled;	     /* a line was not what it should be */
 };
 
 /* Reads all lines of the text; a last line without its newline is one that the

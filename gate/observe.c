@@ -170,7 +170,7 @@ static void observe_leftover(const struct gate_stage *stage, struct gate_observa
 }
 
 static void observe_exit(const struct gate_stage *stage, const struct fence_group_result *result,
-			 struct gate_observation *seen)
+			 const struct gate_guard_status *status, struct gate_observation *seen)
 {
 	seen->has_exit = true;
 	if (seen->signalled) {
@@ -182,6 +182,8 @@ static void observe_exit(const struct gate_stage *stage, const struct fence_grou
 		say(seen, GATE_FAILED, "exited with status %d", seen->number);
 	} else if (seen->leftover.count > 0 || result->leaked) {
 		observe_leftover(stage, seen);
+	} else if (status && status->discarded[0]) {
+		say(seen, GATE_PASSED, "what git did in %s was not kept", status->discarded);
 	} else {
 		seen->outcome = GATE_PASSED;
 	}
@@ -205,7 +207,7 @@ void gate_observe(const struct gate_stage *stage, const struct fence_group_resul
 	ret->number = result->exit.number;
 	if (status && observe_guard(result, status, ret))
 		return;
-	observe_exit(stage, result, ret);
+	observe_exit(stage, result, status, ret);
 	if (result->survivor_count > 0 && ret->outcome == GATE_PASSED)
 		say(ret, GATE_SURVIVED, "%u of its processes outlived SIGKILL, the first is %d",
 		    result->survivor_count, (int)result->survivor_pids[0]);

@@ -115,6 +115,9 @@ more='
 # Packs of more than a megabyte are held.
 for i in 1 2 3; do head -c 500000 /dev/urandom >big$i; done
 git add . && git commit -qm one --amend && git gc -q
+is "what is in a pack is not copied for being written again" "$(g -- sh -ec '
+	cp big1 again && git add again && test "$(df --output=used -k .git | tail -n 1)" -lt 1000 && echo no' 2>/dev/null)" no
+rm again
 state >"$T/before"
 exits "all of git works" 0 g -- sh -ec "$works$more"
 lost="fence-guard: what git did in $W/repo/.git was not kept: the command had a private copy; --rw $W/repo/.git keeps it"
@@ -264,6 +267,22 @@ for version in 4 3 2; do
 	[ $version = 3 ] && git add -N file2 2>/dev/null
 	is "with an index of version $version" "$(module_attack g)" kept
 done
+# In a copy all of it works.
+outer
+state >"$T/before"
+module='git commit -q --allow-empty -m y && test "$(git rev-list --count HEAD)" = 2'
+exits "git works in a submodule" 0 g -- sh -ec "cd 'a dir/module'; $module; cd ../..; git commit -qam moved; git submodule status"
+is "in the copy of what it belongs to" "$(cut -d: -f2 "$T/err")" " what git did in $W/repo/.git was not kept"
+exits "also from the submodule alone" 0 sh -c "cd 'a dir/module' && fence-guard exec --overlay '$W/repo/.git' --ro '$HOME' -- sh -c '$module'"
+state >"$T/after"
+ok "the host's is as it was" cmp "$T/before" "$T/after"
+(cd "a dir/module" && git config --unset core.worktree && rm .git && mv "../../.git/modules/a dir/module" .git)
+{ state && state "a dir/module/.git"; } >"$T/before"
+exits "one whose .git is a folder has a copy of its own" 0 g -- sh -ec "cd 'a dir/module'; $module"
+is "of which is told" "$(cut -d: -f2 "$T/err")" " what git did in $W/repo/a dir/module/.git was not kept"
+{ state && state "a dir/module/.git"; } >"$T/after"
+ok "it is as it was" cmp "$T/before" "$T/after"
+is "and cannot be swapped" "$(module_attack g)" kept
 # A work tree that begins above the writable root.
 inner_attack() { # FOLDER PATH-OF-THE-MODULE-FROM-THERE
 	(cd "$1" && fence-guard exec -- sh -c "mkdir -p '$2'; cd '$2' && rm -rf .git && git init -q . &&

@@ -27,6 +27,13 @@ exits "it is built" 0 guard -- make -s -C build -j2
 guard -- ctest --test-dir build -j2 >"$T/out" 2>&1
 is "its tests end well" "$?" 0
 like "all of them" "$(cat "$T/out")" "*100% tests passed, 0 tests failed out of 2[0-9]*"
+if command -v git >/dev/null; then
+	git -C cjson init -q
+	exits "its sources are committed, in a copy" 0 guard --cwd cjson -- sh -c 'git add . && git -c user.name=n \
+		-c user.email=e@example.org commit -qm all && test -z "$(git status --porcelain)" && git gc -q && git fsck'
+	is "which nobody keeps" "$(git -C cjson rev-parse --verify -q HEAD)" ""
+	rm -rf cjson/.git
+fi
 sed -i 's/assert_parse_number("1", 1, 1);/assert_parse_number("1", 2, 1);/' cjson/tests/parse_number.c
 exits "and one that is broken is noticed" 2 guard -- sh -c \
 	'make -s -C build parse_number >/dev/null 2>&1 && ctest --test-dir build -R parse_number >out 2>&1 || exit 2'
