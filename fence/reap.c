@@ -77,7 +77,7 @@ int fence_reap_any(struct fence_exit *ret)
 	return 0;
 }
 
-static int take_job(idtype_t whose, pid_t pid, int options, int *ret_signal)
+static int take_job(int whose, pid_t pid, int options, int *ret_signal)
 {
 	siginfo_t info;
 	int rc = fence_waitid(whose, (id_t)pid, &info, options | WNOHANG, NULL);
