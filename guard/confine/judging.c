@@ -434,18 +434,25 @@ static void put_refused(pid_t pid, const struct seccomp_data *data, struct fence
 	}
 }
 
-/* What --strict refuses and the usual filter would not is its rule. */
+static bool filter_allows(const struct guard_policy *policy, const struct seccomp_data *data)
+{
+	struct sock_fprog filter = guard_filter(policy);
+
+	return guard_asking_answer(&filter, data) == SECCOMP_RET_ALLOW;
+}
+
+/* What --strict refuses and the usual filter would not is its rule; and likewise. */
 static const char *filter_rule(const struct guard_policy *policy, const struct seccomp_data *data)
 {
 	struct guard_policy usual = *policy;
-	struct sock_fprog filter;
 
 	usual.own_filter = NULL;
 	usual.seccomp = GUARD_SECCOMP_DEFAULT;
-	filter = guard_filter(&usual);
-	if (policy->seccomp == GUARD_SECCOMP_STRICT &&
-	    guard_asking_answer(&filter, data) == SECCOMP_RET_ALLOW)
+	if (policy->seccomp == GUARD_SECCOMP_STRICT && filter_allows(&usual, data))
 		return "seccomp: strict";
+	usual.allow_set_id = true;
+	if (!policy->allow_set_id && filter_allows(&usual, data))
+		return "without --allow-set-id";
 	if (policy->allow_nesting)
 		return "the filter with --allow-nesting";
 	return policy->allow_userns ? "the filter with --allow-userns" : "the default filter";

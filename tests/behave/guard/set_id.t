@@ -61,7 +61,7 @@ else
 	lacks "fakeroot goes on" fakeroot
 fi
 like "it is told of" "$(guard --explain -- chmod 4755 program 2>&1)" \
-	"*chmod*program mode 04755: EPERM by seccomp: the default filter*"
+	"*chmod*program mode 04755: EPERM by seccomp: without --allow-set-id*"
 
 # By name it is open.
 for options in --allow-set-id "--allow-set-id --allow-userns" "--allow-set-id --net ports:443" \
