@@ -19,6 +19,7 @@ struct conf {
 	struct guard_policy policy;
 	const char *file; /* of --policy */
 	const char *profile;
+	const char *root;
 	int net;			    /* -1: as the profile has it */
 	struct guard_ports ports;	    /* of --net ports: */
 	uint64_t limits[GUARD_LIMIT_COUNT]; /* GUARD_UNLIMITED: as the file has it */
@@ -47,6 +48,23 @@ static int set_profile(void *conf, const char *value, struct fence_err *err)
 static int add_rule(void *conf, enum guard_access access, const char *value, struct fence_err *err)
 {
 	return guard_policy_add_rule(&((struct conf *)conf)->policy, access, value, err);
+}
+
+static int set_root(void *conf, const char *value, struct fence_err *err)
+{
+	(void)err;
+	((struct conf *)conf)->root = value;
+	return 0;
+}
+
+static int add_bind(void *conf, const char *value, struct fence_err *err)
+{
+	return guard_policy_add_bind(&((struct conf *)conf)->policy, GUARD_RW, value, err);
+}
+
+static int add_ro_bind(void *conf, const char *value, struct fence_err *err)
+{
+	return guard_policy_add_bind(&((struct conf *)conf)->policy, GUARD_RO, value, err);
 }
 
 static int add_rw(void *conf, const char *value, struct fence_err *err)
@@ -270,6 +288,10 @@ static const struct fence_opt options[] = {
 	{ 0, "policy", "FILE", "read the profile, and more, from a policy file", set_policy, NULL },
 	{ 0, "profile", "NAME", "gate (unless said), chromium, evaluator, none, or the file's",
 	  set_profile, NULL },
+	{ 0, "root", "DIR", "have DIR as /, and nothing else of the machine", set_root, NULL },
+	{ 0, "bind", "SOURCE:DEST", "bring SOURCE in as DEST, to be written (with --root)",
+	  add_bind, NULL },
+	{ 0, "ro-bind", "SOURCE:DEST", "the same, to be read alone", add_ro_bind, NULL },
 	{ 0, "rw", "PATH", "may be read and written", add_rw, NULL },
 	{ 0, "ro", "PATH", "may be read; shows what would be hidden", add_ro, NULL },
 	{ 0, "tmpfs", "PATH", "an empty folder in memory", add_tmpfs, NULL },
@@ -341,6 +363,10 @@ static int settle_policy(struct conf *conf, struct fence_err *err)
 	for (size_t i = 0; i < GUARD_LIMIT_COUNT; i++)
 		if (conf->limits[i] != GUARD_UNLIMITED)
 			conf->policy.limits[i] = conf->limits[i];
+	if (conf->root != NULL) {
+		conf->policy.root = conf->root;
+		conf->policy.root_place = (struct guard_place){ .line = 0 };
+	}
 	if (conf->strict)
 		conf->policy.seccomp = GUARD_SECCOMP_STRICT;
 	conf->policy.allow_nesting |= conf->allow_nesting;

@@ -4,6 +4,7 @@
 #include "guard/explain.h"
 
 #include <errno.h>
+#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,6 +18,7 @@
 #include "guard/confine/plan.h"
 #include "guard/confine/plan_build.h"
 #include "guard/confine/resolve.h"
+#include "guard/confine/root.h"
 #include "guard/confine/steps.h"
 #include "guard/policy/load.h"
 #include "guard/policy/netrule.h"
@@ -288,6 +290,27 @@ static int look_up(struct guard_plan *plan, const struct guard_policy *policy, c
 	return 0;
 }
 
+/* Where the command's root is another one its paths are looked up there, by us in
+ * namespaces of our own, as exec does it. */
+static int enter_root(struct guard_plan *plan, const struct guard_policy *policy,
+		      struct fence_err *err)
+{
+	uid_t uid = geteuid();
+	gid_t gid = getegid();
+	int rc = 0;
+
+	if (unshare(CLONE_NEWNS | (plan->real_root ? 0 : CLONE_NEWUSER)) < 0)
+		rc = fence_fail(err, -errno, "create namespaces");
+	if (rc == 0 && !plan->real_root)
+		rc = guard_map_self(uid, gid, err);
+	plan->policy = policy;
+	if (rc == 0)
+		rc = guard_root_enter(plan, err);
+	if (rc < 0)
+		guard_policy_place(policy, plan->current, err);
+	return rc;
+}
+
 static int answer_unconfined(struct answer *answer)
 {
 	answer->verdict = "allow";
@@ -311,7 +334,9 @@ static int explain_path(struct conf *conf, struct answer *answer, struct fence_e
 	plan.home = value_of(environment.list, "HOME");
 	plan.tmp_dir = value_of(environment.list, "TMPDIR");
 	raise_limit();
-	rc = look_up(&plan, &conf->policy, conf->subject, answer, err);
+	rc = conf->policy.root == NULL ? 0 : enter_root(&plan, &conf->policy, err);
+	if (rc == 0)
+		rc = look_up(&plan, &conf->policy, conf->subject, answer, err);
 	guard_plan_free(&plan);
 	guard_environ_free(&environment);
 	return rc;

@@ -18,6 +18,7 @@
 #include "fence/own.h"
 #include "fence/sys.h"
 #include "guard/confine/cause.h"
+#include "guard/confine/pivot.h"
 #include "guard/confine/tree.h"
 
 #define SAFE (MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV)
@@ -220,7 +221,7 @@ static int do_tmpfs(struct bwrap_root *root, struct bwrap_op *op, struct fence_e
 
 static int do_mqueue(struct bwrap_root *root, struct bwrap_op *op, struct fence_err *err)
 {
-	int rc = place_fs(root, op, bwrap_new_fs("mqueue", NULL, 0), "an mqueue", err);
+	int rc = place_fs(root, op, guard_tree_new("mqueue", NULL, 0), "an mqueue", err);
 
 	if (rc == -EPERM)
 		(void)fence_hint(err, "it takes --unshare-ipc");
@@ -318,32 +319,6 @@ static int lay_base(struct bwrap_root *root, struct fence_err *err)
 	return rc < 0 ? fence_fail(err, rc, "mount the new root") : 0;
 }
 
-/* With both names "." the old root comes to lie on the new one, and "." for umount2(2)
- * is whatever lies on top (pivot_root(2) tells of it): no folder is needed for it. On the
- * old root in turn lies what was the new one before something was put on it; each goes
- * by itself. One too few would show the host, so we look: what is on top in the end must
- * be the new root. */
-static int change_root(struct bwrap_root *root, struct fence_err *err)
-{
-	struct stat top, wanted;
-	int rc;
-
-	if (fchdir(root->fd) < 0)
-		return fence_fail(err, -errno, "enter the new root");
-	rc = fence_pivot_root(".", ".");
-	if (rc < 0)
-		return fence_fail(err, rc, "change the root");
-	for (size_t i = 0; i <= root->stacked; i++)
-		if (umount2(".", MNT_DETACH) < 0)
-			return fence_fail(err, -errno, "leave the old root");
-	if (chdir("/") < 0 || stat("/..", &top) < 0 || fstat(root->fd, &wanted) < 0)
-		return fence_fail(err, -errno, "look at the new root");
-	if (top.st_dev != wanted.st_dev || top.st_ino != wanted.st_ino)
-		return fence_fail_why(err, -ESTALE, "something still lies on it",
-				      "change the root");
-	return 0;
-}
-
 int bwrap_root_make(struct bwrap_root *root, struct bwrap *bwrap, struct fence_err *err)
 {
 	mode_t mask = umask(0);
@@ -356,7 +331,9 @@ int bwrap_root_make(struct bwrap_root *root, struct bwrap *bwrap, struct fence_e
 	if (rc == 0)
 		rc = do_ops(root, bwrap, err);
 	if (rc == 0)
-		rc = change_root(root, err);
+		rc = guard_pivot_enter(root->fd, err);
+	if (rc == 0)
+		rc = guard_pivot_leave(root->fd, root->stacked + 1, err);
 	(void)umask(mask);
 	return rc;
 }

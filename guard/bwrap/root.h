@@ -45,11 +45,6 @@ int bwrap_place_mount(const struct bwrap_root *root, const char *path, bool is_d
 int bwrap_attach(struct bwrap_root *root, int tree_fd, int place_fd, const char *path,
 		 struct fence_err *err);
 
-/* A new file system of a kind, with up to four options: a detached mount or -errno. */
-struct bwrap_fs_option {
-	const char *key, *value; /* NULL, NULL ends them */
-};
-int bwrap_new_fs(const char *type, const struct bwrap_fs_option *options, unsigned int attr);
 int bwrap_new_tmpfs(const struct bwrap_root *root, int mode, uint64_t size_bytes);
 
 int bwrap_make_dev(struct bwrap_root *root, const char *dest, struct fence_err *err);

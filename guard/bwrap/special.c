@@ -15,33 +15,20 @@
 
 #define SAFE (MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV)
 
-int bwrap_new_fs(const char *type, const struct bwrap_fs_option *options, unsigned int attr)
-{
-	owned_fd fs = fence_fsopen(type, FSOPEN_CLOEXEC);
-	/* What mount tables show as the device. */
-	int rc = fs < 0 ? fs : fence_fsconfig(fs, FSCONFIG_SET_STRING, "source", type);
-
-	for (; rc == 0 && options != NULL && options->key != NULL; options++)
-		rc = fence_fsconfig(fs, FSCONFIG_SET_STRING, options->key, options->value);
-	if (rc == 0)
-		rc = fence_fsconfig(fs, FSCONFIG_CMD_CREATE, NULL, NULL);
-	return rc < 0 ? rc : fence_fsmount(fs, FSMOUNT_CLOEXEC, attr);
-}
-
 int bwrap_new_tmpfs(const struct bwrap_root *root, int mode, uint64_t size_bytes)
 {
 	char mode_text[16];
 	char size_text[32];
-	struct bwrap_fs_option options[4] = { { "mode", mode_text } };
+	struct guard_fs_option options[4] = { { "mode", mode_text } };
 	size_t count = 1;
 
 	(void)snprintf(mode_text, sizeof(mode_text), "0%o", (unsigned int)mode);
 	(void)snprintf(size_text, sizeof(size_text), "%" PRIu64, size_bytes);
 	if (size_bytes > 0)
-		options[count++] = (struct bwrap_fs_option){ "size", size_text };
+		options[count++] = (struct guard_fs_option){ "size", size_text };
 	if (root->file_label != NULL)
-		options[count++] = (struct bwrap_fs_option){ "context", root->file_label };
-	return bwrap_new_fs("tmpfs", options, SAFE);
+		options[count++] = (struct guard_fs_option){ "context", root->file_label };
+	return guard_tree_new("tmpfs", options, SAFE);
 }
 
 /* --- /dev ------------------------------------------------------------------------- */
@@ -87,10 +74,10 @@ static int bind_console(const struct bwrap_root *root, int dev_fd, struct fence_
 
 static int mount_pts(int dev_fd)
 {
-	static const struct bwrap_fs_option options[] = { { "ptmxmode", "0666" },
+	static const struct guard_fs_option options[] = { { "ptmxmode", "0666" },
 							  { "mode", "620" },
 							  { NULL, NULL } };
-	owned_fd pts = bwrap_new_fs("devpts", options, MOUNT_ATTR_NOSUID | MOUNT_ATTR_NOEXEC);
+	owned_fd pts = guard_tree_new("devpts", options, MOUNT_ATTR_NOSUID | MOUNT_ATTR_NOEXEC);
 
 	return pts < 0 ? pts : guard_tree_attach(pts, dev_fd, "pts");
 }
@@ -165,7 +152,7 @@ static int proc_tree(const struct bwrap_root *root)
 	int rc;
 
 	if (root->fresh_proc)
-		return bwrap_new_fs("proc", NULL, SAFE | MOUNT_ATTR_NOEXEC);
+		return guard_tree_new("proc", NULL, SAFE | MOUNT_ATTR_NOEXEC);
 	tree = guard_tree_clone(AT_FDCWD, "/proc");
 	rc = tree < 0 ? tree : guard_tree_restrict(tree, SAFE, true);
 	return rc < 0 ? rc : fence_take_fd(&tree);

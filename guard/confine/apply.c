@@ -2,13 +2,14 @@
  *  1. user namespace   maps, while /proc is the host's; needed for all that follows
  *  2. limits           what all processes together may use up, before anything is used
  *  3. network          lo up, while we may
- *  4. paths            every name is looked up once, in the view that is still whole
- *  5. mounts           the view is closed
- *  6. working directory  entered again, in the new view
- *  7. no_new_privs     Landlock and seccomp ask for it
- *  8. landlock         a net under the mounts, over the places as they are now; ports
- *  9. capabilities     the mounts could not be made without, nothing below needs any
- * 10. seccomp          last: it refuses what the stages above were made of
+ *  4. root             another one, if asked for: from here on paths are the command's
+ *  5. paths            every name is looked up once, in the view that is still whole
+ *  6. mounts           the view is closed
+ *  7. working directory  entered again, in the new view
+ *  8. no_new_privs     Landlock and seccomp ask for it
+ *  9. landlock         a net under the mounts, over the places as they are now; ports
+ * 10. capabilities     the mounts could not be made without, nothing below needs any
+ * 11. seccomp          last: it refuses what the stages above were made of
  * The namespaces themselves come from the clone that made this process; what it
  * starts inherits all of it. */
 #include "guard/confine/apply.h"
@@ -22,6 +23,7 @@
 #include "guard/confine/explainer.h"
 #include "guard/confine/mounts.h"
 #include "guard/confine/resolve.h"
+#include "guard/confine/root.h"
 #include "guard/confine/steps.h"
 
 uint64_t guard_confine_namespaces(const struct guard_confine *confine)
@@ -54,6 +56,20 @@ static int enter_limits(struct guard_confine *confine, struct fence_err *err)
 static int bring_lo_up(struct guard_confine *confine, struct fence_err *err)
 {
 	return confine->policy->net == GUARD_NET_NONE ? guard_lo_up(err) : 0;
+}
+
+static int change_root(struct guard_confine *confine, struct fence_err *err)
+{
+	int rc;
+
+	if (confine->policy->root == NULL)
+		return 0;
+	confine->plan.policy = confine->policy;
+	confine->plan.real_root = confine->real_root;
+	rc = guard_root_enter(&confine->plan, err);
+	if (rc < 0)
+		guard_policy_place(confine->policy, confine->plan.current, err);
+	return rc;
 }
 
 static int look_up(struct guard_confine *confine, struct fence_err *err)
@@ -177,11 +193,17 @@ static const struct {
 	const char *name;
 	int (*run)(struct guard_confine *confine, struct fence_err *err);
 } stages[] = {
-	{ "user namespace", map_user }, { "limits", enter_limits },
-	{ "network", bring_lo_up },	{ "paths", look_up },
-	{ "mounts", close_view },	{ "working directory", enter_cwd },
-	{ "no_new_privs", stop_gains }, { "landlock", spread_net },
-	{ "capabilities", drop_caps },	{ "seccomp", load_filter },
+	{ "user namespace", map_user },
+	{ "limits", enter_limits },
+	{ "network", bring_lo_up },
+	{ "root", change_root },
+	{ "paths", look_up },
+	{ "mounts", close_view },
+	{ "working directory", enter_cwd },
+	{ "no_new_privs", stop_gains },
+	{ "landlock", spread_net },
+	{ "capabilities", drop_caps },
+	{ "seccomp", load_filter },
 };
 
 int guard_confine_apply(struct guard_confine *confine, const char **ret_stage,

@@ -24,6 +24,7 @@
 #include "guard/confine/cause.h"
 #include "guard/confine/overlay.h"
 #include "guard/confine/resolve.h"
+#include "guard/confine/root.h"
 #include "guard/confine/tree.h"
 
 #define SAFE (MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV)
@@ -396,6 +397,8 @@ int guard_mounts_apply(struct guard_mounts *mounts, struct guard_plan *plan, str
 		rc = attach_all(plan, err);
 	if (rc == 0)
 		rc = close_dev(plan, err);
+	if (rc == 0 && plan->inner.is_set)
+		rc = guard_root_leave(plan, err);
 	(void)umask(mask);
 	plan->current = rc < 0 ? plan->current : NULL;
 	return rc;

@@ -57,16 +57,18 @@ static int entry_name(int parent_fd, const char *name, char ret[ENTRY_SIZE])
  * elsewhere then: by whatever rule a second place was chosen, a start that found the first one
  * free again would not see what is registered there, and share a folder that goes too early;
  * and where /var/tmp may be written the command could make that second place itself. */
-static int open_registry(bool make)
+static int open_registry(int host_fd, bool make)
 {
 	char path[64];
+	const char *at;
 	struct stat st;
 	owned_fd fd = -1;
 
 	guard_placeholder_registry(path, sizeof(path));
-	if (make && mkdir(path, 0700) < 0 && errno != EEXIST)
+	at = host_fd == AT_FDCWD ? path : path + 1;
+	if (make && mkdirat(host_fd, at, 0700) < 0 && errno != EEXIST)
 		return -errno;
-	fd = openat(AT_FDCWD, path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	fd = openat(host_fd, at, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	if (fd < 0 || fstat(fd, &st) < 0)
 		return -errno;
 	if (st.st_uid != own_uid() || (st.st_mode & 022) != 0)
@@ -122,11 +124,11 @@ static int fail_register(int rc, struct fence_err *err)
 	return rc;
 }
 
-static int make_once(int parent_fd, const char *path, const char *name, int *ret_lock_fd,
-		     struct fence_err *err)
+static int make_once(int host_fd, int parent_fd, const char *path, const char *name,
+		     int *ret_lock_fd, struct fence_err *err)
 {
 	char entry[ENTRY_SIZE];
-	owned_fd registry_fd = open_registry(true);
+	owned_fd registry_fd = open_registry(host_fd, true);
 	owned_fd fd = -1;
 	int rc = registry_fd < 0 ? registry_fd : entry_name(parent_fd, name, entry);
 
@@ -149,8 +151,8 @@ static int make_once(int parent_fd, const char *path, const char *name, int *ret
 	return rc;
 }
 
-int guard_placeholder_make(int parent_fd, const char *parent, const char *name, int *ret_lock_fd,
-			   struct fence_err *err)
+int guard_placeholder_make(int host_fd, int parent_fd, const char *parent, const char *name,
+			   int *ret_lock_fd, struct fence_err *err)
 {
 	char path[PATH_MAX + NAME_MAX + 2];
 	int rc = -ESTALE;
@@ -159,15 +161,15 @@ int guard_placeholder_make(int parent_fd, const char *parent, const char *name, 
 	if (strlen(path) >= PATH_MAX)
 		return fence_fail(err, -ENAMETOOLONG, "make the placeholder %s", path);
 	for (int i = 0; rc == -ESTALE && i < TRIES; i++)
-		rc = make_once(parent_fd, path, name, ret_lock_fd, err);
+		rc = make_once(host_fd, parent_fd, path, name, ret_lock_fd, err);
 	return rc == -ESTALE ? fence_fail(err, rc, "register the placeholder %s", path) : rc;
 }
 
-int guard_placeholder_join(int parent_fd, const char *name, int *ret_lock_fd)
+int guard_placeholder_join(int host_fd, int parent_fd, const char *name, int *ret_lock_fd)
 {
 	char entry[ENTRY_SIZE];
 	struct stat st;
-	owned_fd registry_fd = open_registry(false);
+	owned_fd registry_fd = open_registry(host_fd, false);
 	owned_fd fd = -1;
 	int rc = registry_fd < 0 ? registry_fd : entry_name(parent_fd, name, entry);
 
@@ -244,7 +246,7 @@ void guard_placeholder_sweep(void)
 {
 	char entries[8192];
 	char path[64];
-	owned_fd registry_fd = open_registry(false);
+	owned_fd registry_fd = open_registry(AT_FDCWD, false);
 	ssize_t length;
 
 	if (registry_fd < 0)

@@ -29,15 +29,16 @@ void guard_placeholder_registry(char *ret, size_t size_bytes);
 /* It may be one: ask guard_placeholder_join. */
 bool guard_placeholder_looks_like(const struct stat *st);
 
-/* Makes or joins the placeholder `name` in a folder, whose link-free path is `parent`. 1:
+/* Makes or joins the placeholder `name` in a folder, whose link-free path is `parent` below
+ * `host_fd` (AT_FDCWD: our own root), as the registry is. 1:
  * it is there, until *ret_lock_fd, which must stay open, is closed; 0: something else is
  * there meanwhile. */
-int guard_placeholder_make(int parent_fd, const char *parent, const char *name, int *ret_lock_fd,
-			   struct fence_err *err);
+int guard_placeholder_make(int host_fd, int parent_fd, const char *parent, const char *name,
+			   int *ret_lock_fd, struct fence_err *err);
 
 /* The same for one that is there: 1, or 0 when it is none of ours, or -ESTALE when it just
  * goes. */
-int guard_placeholder_join(int parent_fd, const char *name, int *ret_lock_fd);
+int guard_placeholder_join(int host_fd, int parent_fd, const char *name, int *ret_lock_fd);
 
 /* Removes those that nobody needs. Silent: what cannot be removed now is tried again. */
 void guard_placeholder_sweep(void);

@@ -12,6 +12,7 @@
 #include "guard/confine/cause.h"
 #include "guard/confine/placeholder.h"
 #include "guard/confine/plan_build.h"
+#include "guard/confine/root.h"
 
 void guard_hint_closed(int rc, struct fence_err *err)
 {
@@ -196,6 +197,30 @@ static int keep_lock(struct guard_plan *plan, int fd, const char *path, struct f
 	return 0;
 }
 
+/* Where the registry of placeholders is looked up. */
+static int host_of(const struct guard_plan *plan)
+{
+	return plan->inner.is_set ? plan->inner.host_fd : AT_FDCWD;
+}
+
+/* It is registered by its name on the host, where it is swept. */
+static int make_placeholder(const struct guard_plan *plan, int folder_fd,
+			    const struct guard_object *folder, int *ret_lock_fd,
+			    struct fence_err *err)
+{
+	char outer[PATH_MAX];
+	const char *path = folder->path;
+	int rc = 0;
+
+	if (plan->inner.is_set) {
+		rc = guard_root_outer(plan, path, outer);
+		path = outer;
+	}
+	return rc < 0 ? fence_fail(err, rc, "protect %s", folder->path)
+		      : guard_placeholder_make(host_of(plan), folder_fd, path, folder->missing,
+					       ret_lock_fd, err);
+}
+
 /* What is there may be another command's placeholder: it must stay for us, too. 1: it
  * went just now, look again. */
 static int share_placeholder(struct guard_plan *plan, const struct guard_object *object,
@@ -204,8 +229,8 @@ static int share_placeholder(struct guard_plan *plan, const struct guard_object 
 	owned_fd folder_fd = openat(object->fd, "..", O_PATH | O_DIRECTORY | O_CLOEXEC);
 	int lock_fd = -1;
 	int rc = folder_fd < 0 ? -errno
-			       : guard_placeholder_join(folder_fd, strrchr(object->path, '/') + 1,
-							&lock_fd);
+			       : guard_placeholder_join(host_of(plan), folder_fd,
+							strrchr(object->path, '/') + 1, &lock_fd);
 
 	if (rc == 1) {
 		rc = guard_names_add(&plan->placeholders, object->path);
@@ -249,7 +274,7 @@ static int protect_missing(struct guard_plan *plan, const char *path, struct gua
 		return fence_fail_why(err, -ENOENT,
 				      "where it leads is not known before it is there",
 				      "protect %s", path);
-	rc = guard_placeholder_make(folder_fd, nearest->path, nearest->missing, &lock_fd, err);
+	rc = make_placeholder(plan, folder_fd, nearest, &lock_fd, err);
 	if (rc < 0 && err != NULL && err->hint[0] == '\0')
 		(void)fence_hint(err, "create it first, or protect a folder above it");
 	if (rc <= 0)
@@ -486,10 +511,16 @@ static int add_protection(struct guard_plan *plan, const struct guard_rule *rule
 /* The command has our uid: it could make the record of its placeholders another one. */
 static int mask_registry(struct guard_plan *plan, struct fence_err *err)
 {
+	const struct guard_names *inner = &plan->inner.registries;
 	char path[64];
+	int rc = 0;
 
 	guard_placeholder_registry(path, sizeof(path));
-	return guard_plan_mask(plan, "/", path, false, err);
+	if (!plan->inner.is_set)
+		return guard_plan_mask(plan, "/", path, false, err);
+	for (size_t i = 0; rc == 0 && i < inner->count; i++)
+		rc = guard_plan_mask(plan, "/", inner->items[i], false, err);
+	return rc;
 }
 
 /* Landlock takes nothing away below what it gives. */
@@ -502,16 +533,14 @@ static int refuse_registry(const char *registry, struct fence_err *err)
 
 /* Of others' placeholders likewise, and where there is none yet it could make one; only
  * one that is not empty stays (guard_placeholder_sweep), so we put a placeholder in. */
-static int hold_registry(struct guard_plan *plan, struct fence_err *err)
+static int hold(struct guard_plan *plan, const char *registry, struct fence_err *err)
 {
-	char registry[64];
-	char path[80];
-	char parent[64];
+	char path[PATH_MAX + 8];
+	char parent[PATH_MAX];
 
-	guard_placeholder_registry(registry, sizeof(registry));
 	if (!is_writable(plan, registry))
 		return 0;
-	memcpy(parent, registry, sizeof(parent));
+	memcpy(parent, registry, strlen(registry) + 1);
 	*strrchr(parent, '/') = '\0';
 	/* Where we could not, nor could the command. */
 	if (access(parent, W_OK) < 0 && access(registry, W_OK) < 0)
@@ -520,6 +549,20 @@ static int hold_registry(struct guard_plan *plan, struct fence_err *err)
 		return refuse_registry(registry, err);
 	(void)snprintf(path, sizeof(path), "%s/held", registry);
 	return guard_plan_protect(plan, "/", path, true, err);
+}
+
+static int hold_registry(struct guard_plan *plan, struct fence_err *err)
+{
+	const struct guard_names *inner = &plan->inner.registries;
+	char registry[64];
+	int rc = 0;
+
+	guard_placeholder_registry(registry, sizeof(registry));
+	if (!plan->inner.is_set)
+		return hold(plan, registry, err);
+	for (size_t i = 0; rc == 0 && i < inner->count; i++)
+		rc = hold(plan, inner->items[i], err);
+	return rc;
 }
 
 /* First what can be written: what is above a mask or a protection is pinned there. */
@@ -537,6 +580,8 @@ static int add_rules(struct guard_plan *plan, struct fence_err *err)
 		}
 		if (rc == 0 && passes[pass] == add_show)
 			rc = judge_noted_links(plan, err);
+		if (rc == 0 && passes[pass] == add_show && plan->inner.is_set)
+			rc = guard_root_check(plan, err);
 	}
 	if (rc == 0 && plan->lock_count == 0)
 		rc = hold_registry(plan, err);
@@ -627,6 +672,12 @@ void guard_plan_free(struct guard_plan *plan)
 		guard_plan_drop(plan, &plan->ops[i]);
 	if (plan->ops != plan->few)
 		free(plan->ops);
+	guard_names_free(&plan->inner.sources);
+	guard_names_free(&plan->inner.dests);
+	guard_names_free(&plan->inner.protects);
+	guard_names_free(&plan->inner.masks);
+	guard_names_free(&plan->inner.registries);
+	guard_names_free(&plan->inner.made_up_paths);
 	guard_names_free(&plan->links);
 	guard_names_free(&plan->link_rules);
 	guard_names_free(&plan->absent_denied);

@@ -57,10 +57,26 @@ struct guard_private {
 	int rc;		  /* -errno: there is no copy, it is read-only */
 };
 
+#define GUARD_MADE_UP_MAX 8
+
+/* A root of the command's own, once it is entered (root.h). */
+struct guard_inner {
+	bool is_set;
+	int fd;				    /* the root */
+	int host_fd;			    /* the host's */
+	struct guard_names sources, dests;  /* what of the host is where; the root first */
+	struct guard_names protects, masks; /* of the host's, where they are seen */
+	struct guard_names registries;	    /* of placeholders, likewise */
+	struct guard_names made_up_paths;   /* folders in memory that lacked a place */
+	dev_t made_up[GUARD_MADE_UP_MAX];
+	size_t made_up_count;
+};
+
 struct guard_plan {
 	const struct guard_policy *policy;
 	bool look_only; /* nothing is made on the host; explain's, set before */
 	bool real_root; /* no user namespace is needed; set before */
+	struct guard_inner inner;
 	char cwd[4096]; /* link-free */
 	struct stat cwd_st;
 	const char *home;     /* of the command; NULL: none known */

@@ -245,6 +245,27 @@ static int mask_secrets(struct guard_plan *plan, struct fence_err *err)
 	return rc;
 }
 
+static int protect_own(struct guard_plan *plan, struct fence_err *err)
+{
+	const char *file = plan->policy->file_path;
+	int rc = file == NULL ? 0 : guard_plan_protect(plan, "/", file, false, err);
+
+	return rc < 0 ? rc : protect_markers(plan, err);
+}
+
+/* In a root of the command's own all of that has other names, or none. */
+static int add_inner(struct guard_plan *plan, struct fence_err *err)
+{
+	const struct guard_inner *inner = &plan->inner;
+	int rc = 0;
+
+	for (size_t i = 0; rc == 0 && i < inner->protects.count; i++)
+		rc = guard_plan_protect(plan, "/", inner->protects.items[i], false, err);
+	for (size_t i = 0; rc == 0 && i < inner->masks.count; i++)
+		rc = guard_plan_mask(plan, "/", inner->masks.items[i], false, err);
+	return rc;
+}
+
 int guard_plan_add_defaults(struct guard_plan *plan, struct fence_err *err)
 {
 	struct looked looked;
@@ -256,10 +277,8 @@ int guard_plan_add_defaults(struct guard_plan *plan, struct fence_err *err)
 
 	/* The next command is to be confined by what this one was, so the links that lead
 	 * to it stay as well. */
-	if (rc == 0 && plan->policy->file_path != NULL)
-		rc = guard_plan_protect(plan, "/", plan->policy->file_path, false, err);
 	if (rc == 0)
-		rc = protect_markers(plan, err);
+		rc = plan->inner.is_set ? add_inner(plan, err) : protect_own(plan, err);
 	if (rc == 0)
 		rc = all_homes(plan, &looked, err);
 	if (rc == 0)

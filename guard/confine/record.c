@@ -286,6 +286,8 @@ int guard_record_exec(int fd, const struct guard_confine *confine,
 		fence_jsonw_string(&w, "policyFile", policy->file_path);
 		fence_jsonw_string(&w, "policyProfile", policy->profile_name);
 	}
+	if (policy->root != NULL)
+		fence_jsonw_string(&w, "root", policy->root);
 	put_layers(&w, confine, record);
 	put_degraded(&w, confine, record);
 	put_namespaces(&w, guard_confine_namespaces(confine));

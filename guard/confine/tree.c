@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 
+#include "fence/own.h"
 #include "fence/sys.h"
 
 int guard_tree_clone(int dir_fd, const char *path)
@@ -26,4 +27,17 @@ int guard_tree_attach(int tree_fd, int dir_fd, const char *path)
 		MOVE_MOUNT_F_EMPTY_PATH | (path[0] == '\0' ? MOVE_MOUNT_T_EMPTY_PATH : 0U);
 
 	return fence_move_mount(tree_fd, "", dir_fd, path, flags);
+}
+
+int guard_tree_new(const char *type, const struct guard_fs_option *options, unsigned int flags)
+{
+	owned_fd fs = fence_fsopen(type, FSOPEN_CLOEXEC);
+	/* What mount tables show as the device. */
+	int rc = fs < 0 ? fs : fence_fsconfig(fs, FSCONFIG_SET_STRING, "source", type);
+
+	for (; rc == 0 && options != NULL && options->key != NULL; options++)
+		rc = fence_fsconfig(fs, FSCONFIG_SET_STRING, options->key, options->value);
+	if (rc == 0)
+		rc = fence_fsconfig(fs, FSCONFIG_CMD_CREATE, NULL, NULL);
+	return rc < 0 ? rc : fence_fsmount(fs, FSMOUNT_CLOEXEC, flags);
 }

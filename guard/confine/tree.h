@@ -18,6 +18,13 @@ int guard_tree_restrict(int tree_fd, uint64_t flags, bool recursive);
 /* Puts a detached mount on `path` below `dir_fd` ("": on dir_fd itself). */
 int guard_tree_attach(int tree_fd, int dir_fd, const char *path);
 
+/* A new file system of a kind, with its options and MOUNT_ATTR_* flags: a detached mount,
+ * an owned descriptor, or -errno. `options` may be NULL. */
+struct guard_fs_option {
+	const char *key, *value; /* NULL, NULL ends them */
+};
+int guard_tree_new(const char *type, const struct guard_fs_option *options, unsigned int flags);
+
 /* Makes `dev` in the working directory, a tmpfs, with null zero full random urandom
  * tty, pts, ptmx, shm and the links, while the host's /dev is still in place; gives a
  * detached copy of it. The nodes are made where the host lets us, else they are the

@@ -94,6 +94,29 @@ static int take_rule(struct taking *t, const struct guard_wire_record *record)
 	return 0;
 }
 
+static int take_root(struct taking *t, const struct guard_wire_record *record)
+{
+	t->policy->root = record->value[0];
+	t->policy->root_place = record->place;
+	return 0;
+}
+
+static int take_bind(struct taking *t, const struct guard_wire_record *record)
+{
+	struct guard_policy *policy = t->policy;
+	int access = fence_opt_choice("rw|ro", record->value[0]);
+	int rc;
+
+	if (access < 0)
+		return disagree(t, record->value[0]);
+	rc = guard_policy_add_bind(policy, (enum guard_access)access, record->value[1], t->err);
+	if (rc < 0)
+		return rc;
+	policy->binds[policy->bind_count - 1].place = record->place;
+	policy->rules[policy->rule_count - 1].place = record->place;
+	return 0;
+}
+
 static int take_net(struct taking *t, const struct guard_wire_record *record)
 {
 	int net = fence_opt_choice("none|host|rules|ports", record->value[0]);
@@ -270,6 +293,7 @@ static int take_opaque(struct taking *t, const struct guard_wire_record *record)
 static int (*const takers[])(struct taking *t, const struct guard_wire_record *record) = {
 	[GUARD_WIRE_FAULT] = take_fault,       [GUARD_WIRE_FILE] = take_file,
 	[GUARD_WIRE_PROFILE] = take_profile,   [GUARD_WIRE_RULE] = take_rule,
+	[GUARD_WIRE_ROOT] = take_root,	       [GUARD_WIRE_BIND] = take_bind,
 	[GUARD_WIRE_NET] = take_net,	       [GUARD_WIRE_PORTS] = take_ports,
 	[GUARD_WIRE_KEEP] = take_env,	       [GUARD_WIRE_SET] = take_env,
 	[GUARD_WIRE_UNSET] = take_env,	       [GUARD_WIRE_LIMIT] = take_limit,

@@ -33,6 +33,9 @@ void guard_policy_init(struct guard_policy *policy)
 void guard_policy_free(struct guard_policy *policy)
 {
 	free(policy->rules);
+	for (size_t i = 0; i < policy->bind_count; i++)
+		free(policy->binds[i].source);
+	free(policy->binds);
 	free(policy->env);
 	for (size_t i = 0; i < policy->command_count; i++)
 		free(policy->commands[i].words);
@@ -67,6 +70,48 @@ int guard_policy_add_rule(struct guard_policy *policy, enum guard_access access,
 	policy->rules = more;
 	more[policy->rule_count++] = (struct guard_rule){ .access = access, .path = path };
 	return 0;
+}
+
+/* The last ":/" is the colon between them: a name may have one in it. */
+static const char *find_dest(const char *text)
+{
+	const char *dest = NULL;
+
+	for (const char *at = text; (at = strstr(at, ":/")) != NULL; at++)
+		dest = at;
+	return dest == text ? NULL : dest;
+}
+
+bool guard_bind_is_good(const char *text)
+{
+	return find_dest(text) != NULL;
+}
+
+int guard_policy_add_bind(struct guard_policy *policy, enum guard_access access, const char *text,
+			  struct fence_err *err)
+{
+	const char *colon = find_dest(text);
+	const char *option = access == GUARD_RO ? "ro-bind" : "bind";
+	struct guard_bind *more;
+
+	if (colon == NULL) {
+		fence_fail_why(err, -EINVAL, "not of the form SOURCE:DEST", "--%s %s", option,
+			       text);
+		(void)fence_hint(err, "DEST is absolute: --%s .:/work", option);
+		return -EINVAL;
+	}
+	more = make_room(policy->binds, policy->bind_count, sizeof(*more));
+	if (more == NULL)
+		return fence_fail(err, -ENOMEM, "keep --%s %s", option, text);
+	policy->binds = more;
+	more[policy->bind_count] = (struct guard_bind){
+		.source = strndup(text, (size_t)(colon - text)),
+		.dest = colon + 1,
+	};
+	if (more[policy->bind_count].source == NULL)
+		return fence_fail(err, -ENOMEM, "keep --%s %s", option, text);
+	policy->bind_count++;
+	return guard_policy_add_rule(policy, access, colon + 1, err);
 }
 
 int guard_policy_add_env(struct guard_policy *policy, const char *text, bool unset,
@@ -221,7 +266,9 @@ static int check_unconfined(const struct guard_policy *policy, struct fence_err 
 
 	/* Its command keeps what it needs to undo a mount: a rule would be a promise
 	 * that nobody keeps. */
-	if (policy->rule_count > 0)
+	if (policy->root != NULL)
+		option = "root";
+	else if (policy->rule_count > 0)
 		option = guard_access_word(policy->rules[0].access);
 	else if (policy->seccomp == GUARD_SECCOMP_STRICT)
 		option = "strict";
@@ -288,7 +335,9 @@ static int check_narrow(const struct guard_policy *policy, struct fence_err *err
 	for (size_t i = 0; rule == NULL && i < policy->rule_count; i++)
 		if (policy->rules[i].access != GUARD_RW)
 			rule = &policy->rules[i];
-	if (rule != NULL)
+	if (policy->root != NULL)
+		option = "root";
+	else if (rule != NULL)
 		option = guard_access_word(rule->access);
 	else if (policy->net == GUARD_NET_PORTS)
 		option = "net ports";
@@ -350,10 +399,29 @@ static int check_unseen(const struct guard_policy *policy, struct fence_err *err
 	return 0;
 }
 
+static int check_root(const struct guard_policy *policy, struct fence_err *err)
+{
+	const char *option = policy->allow_nesting ? "allow-nesting" : "explain";
+
+	if (policy->root == NULL && policy->bind_count > 0) {
+		fence_fail_why(err, -EINVAL, "it takes a root of the command's own", "--bind %s:%s",
+			       policy->binds[0].source, policy->binds[0].dest);
+		(void)fence_hint(err, "use --root, or --rw or --ro for a path as it is");
+		return -EINVAL;
+	}
+	if (policy->root == NULL || (!policy->allow_nesting && policy->explain_fd < 0))
+		return 0;
+	fence_fail_why(err, -EOPNOTSUPP, "the two do not go together", "--root with --%s", option);
+	(void)fence_hint(err, "leave one of them out");
+	return -EOPNOTSUPP;
+}
+
 int guard_policy_check(const struct guard_policy *policy, struct fence_err *err)
 {
 	int rc = policy->profile->confine ? 0 : check_unconfined(policy, err);
 
+	if (rc == 0)
+		rc = check_root(policy, err);
 	if (rc == 0 && policy->profile->narrow)
 		rc = check_narrow(policy, err);
 	if (rc == 0)
@@ -373,25 +441,37 @@ int guard_policy_check(const struct guard_policy *policy, struct fence_err *err)
 	return check_ports(policy, err);
 }
 
+/* Whose word `path` is: the same string, not one that is equal. */
+static struct guard_place find_place(const struct guard_policy *policy, const char *path)
+{
+	if (path == policy->root)
+		return policy->root_place;
+	for (size_t i = 0; i < policy->bind_count; i++)
+		if (policy->binds[i].source == path)
+			return policy->binds[i].place;
+	for (size_t i = 0; i < policy->rule_count; i++)
+		if (policy->rules[i].path == path)
+			return policy->rules[i].place;
+	return (struct guard_place){ .line = 0 };
+}
+
 void guard_policy_place(const struct guard_policy *policy, const char *path, struct fence_err *err)
 {
 	char what[sizeof(err->what)];
+	struct guard_place place;
+	struct fence_err placed;
 
 	if (err == NULL || path == NULL)
 		return;
-	for (size_t i = 0; i < policy->rule_count; i++) {
-		const struct guard_rule *rule = &policy->rules[i];
-		struct fence_err placed = *err;
-
-		if (rule->path != path || rule->place.line == 0)
-			continue;
-		/* A file has keys, not options. */
-		memcpy(what, err->what, sizeof(what));
-		fence_fail(&placed, err->code, "%s:%u:%u: %s", policy->file, rule->place.line,
-			   rule->place.column, strncmp(what, "--", 2) == 0 ? what + 2 : what);
-		memcpy(err->what, placed.what, sizeof(err->what));
+	place = find_place(policy, path);
+	if (place.line == 0)
 		return;
-	}
+	placed = *err;
+	/* A file has keys, not options. */
+	memcpy(what, err->what, sizeof(what));
+	fence_fail(&placed, err->code, "%s:%u:%u: %s", policy->file, place.line, place.column,
+		   strncmp(what, "--", 2) == 0 ? what + 2 : what);
+	memcpy(err->what, placed.what, sizeof(err->what));
 }
 
 /* linux/capability.h's names by number; a test compares them with the kernel's count. */

@@ -36,6 +36,13 @@ struct guard_rule {
 	struct guard_place place;
 };
 
+/* A folder or file of the host that a command with a root of its own gets. */
+struct guard_bind {
+	char *source;	  /* on the host; relative to the working directory */
+	const char *dest; /* absolute, as the command sees it; a rule's path as well */
+	struct guard_place place;
+};
+
 enum guard_net {
 	GUARD_NET_NONE, /* a network of its own, with nothing but lo */
 	GUARD_NET_HOST,
@@ -163,6 +170,10 @@ struct guard_policy {
 	const struct guard_profile *profile;
 	struct guard_rule *rules;
 	size_t rule_count;
+	const char *root; /* what the command has as /; NULL: the host's */
+	struct guard_place root_place;
+	struct guard_bind *binds; /* in the root, in this order */
+	size_t bind_count;
 	enum guard_net net;
 	bool allow_userns;
 	bool allow_nesting; /* then allow_userns as well, once it is settled */
@@ -213,6 +224,12 @@ void guard_policy_free(struct guard_policy *policy);
 
 /* Paths and values stay the caller's and must outlive the policy. */
 int guard_policy_add_rule(struct guard_policy *policy, enum guard_access access, const char *path,
+			  struct fence_err *err);
+/* Is it one that guard_policy_add_bind takes? */
+bool guard_bind_is_good(const char *text);
+
+/* "SOURCE:DEST", and the rule for DEST: GUARD_RW or GUARD_RO. */
+int guard_policy_add_bind(struct guard_policy *policy, enum guard_access access, const char *text,
 			  struct fence_err *err);
 /* "NAME" or "NAME=VALUE"; with `unset`, "NAME". */
 int guard_policy_add_env(struct guard_policy *policy, const char *text, bool unset,

@@ -13,6 +13,7 @@ static const struct {
 } kinds[] = {
 	[GUARD_WIRE_FAULT] = { "fault", 3 },	   [GUARD_WIRE_FILE] = { "file", 1 },
 	[GUARD_WIRE_PROFILE] = { "profile", 2 },   [GUARD_WIRE_RULE] = { "rule", 3 },
+	[GUARD_WIRE_ROOT] = { "root", 1 },	   [GUARD_WIRE_BIND] = { "bind", 2 },
 	[GUARD_WIRE_NET] = { "net", 1 },	   [GUARD_WIRE_PORTS] = { "ports", 1 },
 	[GUARD_WIRE_KEEP] = { "keep", 1 },	   [GUARD_WIRE_SET] = { "set", 1 },
 	[GUARD_WIRE_UNSET] = { "unset", 1 },	   [GUARD_WIRE_LIMIT] = { "limit", 2 },

@@ -21,6 +21,8 @@ enum guard_wire_kind {
 	GUARD_WIRE_FILE,     /* as it was named, absolute; its name is the way there */
 	GUARD_WIRE_PROFILE,  /* name, built-in profile that it starts from */
 	GUARD_WIRE_RULE,     /* access, path, reason */
+	GUARD_WIRE_ROOT,     /* path */
+	GUARD_WIRE_BIND,     /* access, "SOURCE:DEST" */
 	GUARD_WIRE_NET,	     /* mode */
 	GUARD_WIRE_PORTS,    /* as --net ports: has them */
 	GUARD_WIRE_KEEP,     /* variable; the first one replaces the built-in list */

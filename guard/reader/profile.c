@@ -95,6 +95,31 @@ static void take_protect(void *arg, struct fence_yaml *yaml, const struct fence_
 	take_paths(arg, value, GUARD_PROTECT);
 }
 
+static void take_bind_list(struct profile *profile, struct fence_yaml *yaml,
+			   const struct fence_yaml_node *list, enum guard_access access)
+{
+	for (const struct fence_yaml_node *item = list->first; item; item = item->next) {
+		const char *text = guard_reader_path(profile->reader, item);
+
+		if (text && !guard_bind_is_good(text))
+			fence_yaml_fault(
+				yaml, item->line, item->column,
+				"\"%.64s\" is not of the form SOURCE:DEST; DEST is absolute", text);
+		else if (text)
+			write_out(profile, GUARD_WIRE_BIND, item, guard_access_word(access), text);
+	}
+}
+
+static void take_rw_bind(void *arg, struct fence_yaml *yaml, const struct fence_yaml_node *value)
+{
+	take_bind_list(arg, yaml, value, GUARD_RW);
+}
+
+static void take_ro_bind(void *arg, struct fence_yaml *yaml, const struct fence_yaml_node *value)
+{
+	take_bind_list(arg, yaml, value, GUARD_RO);
+}
+
 static void take_hardlinks(void *arg, struct fence_yaml *yaml, const struct fence_yaml_node *value)
 {
 	bool allowed = false;
@@ -110,6 +135,8 @@ static const struct fence_yaml_key file_keys[] = {
 	{ "overlay", FENCE_YAML_LIST, false, take_overlay },
 	{ "deny", FENCE_YAML_LIST, false, take_deny },
 	{ "protect", FENCE_YAML_LIST, false, take_protect },
+	{ "bind", FENCE_YAML_LIST, false, take_rw_bind },
+	{ "roBind", FENCE_YAML_LIST, false, take_ro_bind },
 	{ "allowHardlinks", FENCE_YAML_SCALAR, false, take_hardlinks },
 };
 
@@ -388,6 +415,17 @@ static void take_nesting(void *arg, struct fence_yaml *yaml, const struct fence_
 		write_out(arg, GUARD_WIRE_ALLOW, value, "nesting", NULL);
 }
 
+static void take_root(void *arg, struct fence_yaml *yaml, const struct fence_yaml_node *value)
+{
+	struct profile *profile = arg;
+	const char *path = guard_reader_path(profile->reader, value);
+
+	(void)yaml;
+	note_confining(profile, value);
+	if (path)
+		write_out(profile, GUARD_WIRE_ROOT, value, path, NULL);
+}
+
 /* What a profile switches on, also one that confines nothing. */
 static void take_switch(void *arg, struct fence_yaml *yaml, const struct fence_yaml_node *value,
 			const char *word)
@@ -436,6 +474,7 @@ static void take_extends(void *arg, struct fence_yaml *yaml, const struct fence_
 
 static const struct fence_yaml_key profile_keys[] = {
 	{ "extends", FENCE_YAML_SCALAR, false, take_extends },
+	{ "root", FENCE_YAML_SCALAR, false, take_root },
 	{ "files", FENCE_YAML_MAPPING, false, take_files },
 	{ "network", FENCE_YAML_MAPPING, false, take_network },
 	{ "env", FENCE_YAML_MAPPING, false, take_env },
