@@ -1,10 +1,7 @@
 #include "guard/confine/discard.h"
 
-#include <errno.h>
 #include <fcntl.h>
-#include <signal.h>
 #include <stdint.h>
-#include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -92,22 +89,46 @@ bool guard_discard_matters(int upper_fd)
 	return folder_matters(upper_fd, 0, false, &names);
 }
 
-static void tell_one(const char *path)
+/* The command may have put anything there, a pipe or a link. */
+void guard_discard_stash(int git_fd, char *ret, size_t size_bytes)
 {
+	owned_fd refs_fd = openat(git_fd, "refs", O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	owned_fd fd = -1;
+	struct stat st;
+	ssize_t length;
+
+	ret[0] = '\0';
+	if (refs_fd >= 0)
+		fd = openat(refs_fd, "stash", O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+	if (fd < 0 || fstat(fd, &st) < 0 || !S_ISREG(st.st_mode))
+		return;
+	length = fence_read_some(fd, ret, size_bytes - 1);
+	ret[length < 0 ? 0 : length] = '\0';
+}
+
+static bool is_host_stash(const char *path, const char *stash)
+{
+	char text[GUARD_STASH_BYTES];
+	owned_fd fd = openat(AT_FDCWD, path, O_PATH | O_DIRECTORY | O_CLOEXEC);
+
+	if (fd < 0)
+		return false;
+	guard_discard_stash(fd, text, sizeof(text));
+	return strcmp(text, stash) == 0;
+}
+
+void guard_discard_tell(const char *path, const char *stash)
+{
+	bool is_lost = stash[0] != '\0' && !is_host_stash(path, stash);
 	char line[3000];
 	struct fence_text text;
 
 	fence_text_init(&text, line, sizeof(line));
 	fence_text_add(&text, "fence-guard: what git did in ");
 	fence_text_add_safe(&text, path, strlen(path));
-	fence_text_add(&text, " was not kept: the command had a private copy; --rw ");
+	fence_text_add(&text, " was not kept%s: the command had a private copy; --rw ",
+		       is_lost ? ", nor what it stashed away" : "");
 	fence_text_add_safe(&text, path, strlen(path));
 	fence_text_add(&text, " keeps it\n");
 	(void)fence_write_full(STDERR_FILENO, line, text.length_bytes);
-}
-
-void guard_discard_tell(const struct guard_names *paths)
-{
-	for (size_t i = 0; i < paths->count; i++)
-		tell_one(paths->items[i]);
 }

@@ -3,8 +3,7 @@
 #define GUARD_CONFINE_DISCARD_H
 
 #include <stdbool.h>
-
-#include "guard/confine/names.h"
+#include <stddef.h>
 
 /* Is there anything in the upper folder of an overlay that somebody would miss: objects,
  * references, settings, or that something is gone? An index that was only refreshed, locks
@@ -12,7 +11,13 @@
  * is yes. */
 bool guard_discard_matters(int upper_fd);
 
-/* One line on standard error for each of them. */
-void guard_discard_tell(const struct guard_names *paths);
+#define GUARD_STASH_BYTES 80 /* room for a name of SHA-256 */
+
+/* The newest stash in this folder of git's, as its file has it; "" when there is none. */
+void guard_discard_stash(int git_fd, char *ret, size_t size_bytes);
+
+/* One line on standard error. What a stash took out of the work tree, which is the host's,
+ * is gone with it, unless the repository at `path` itself has it. */
+void guard_discard_tell(const char *path, const char *stash);
 
 #endif

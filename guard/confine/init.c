@@ -93,6 +93,7 @@ static void tell_discarded(const struct init *init)
 
 		if (copy->upper_fd < 0 || !guard_discard_matters(copy->upper_fd))
 			continue;
+		guard_discard_stash(copy->upper_fd, report.err.why, GUARD_STASH_BYTES);
 		put_text(report.path, sizeof(report.path), copy->path);
 		(void)guard_report_send(init->sock, &report, -1);
 	}

@@ -143,6 +143,7 @@ static void on_report(struct launch *launch, const struct guard_report *report, 
 		check_record(launch, guard_names_add(&launch->record.git, report->path));
 		break;
 	case GUARD_REPORT_DISCARDED:
+		guard_discard_tell(report->path, report->err.why);
 		check_record(launch, guard_names_add(&launch->record.discarded, report->path));
 		break;
 	case GUARD_REPORT_STARTED:
@@ -192,7 +193,6 @@ static void conclude(struct launch *launch, const struct fence_exit *init_how,
 			       init_how->signalled ? "signal" : "status", init_how->number);
 	}
 	launch->status = fence_exit_status(&launch->how);
-	guard_discard_tell(&launch->record.discarded);
 	if (launch->policy->status_fd >= 0)
 		check_record(launch, guard_record_exit(launch->policy->status_fd, &launch->how,
 						       &launch->confine.limits, &launch->record,

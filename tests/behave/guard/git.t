@@ -155,6 +155,20 @@ is "a branch may have any name" "$(said git branch tmp_index && said git branch 
 	"0/1/$W/repo/.git
 0/1/$W/repo/.git"
 is "and a setting" "$(said git config x.y z)" "0/1/$W/repo/.git"
+echo more >>file
+is "a stash that is left" "$(said git stash)" "0/1/$W/repo/.git"
+is "by name, for what it took" "$(cat "$T/err")" \
+	"fence-guard: what git did in $W/repo/.git was not kept, nor what it stashed away: ${lost##* kept: }"
+is "which is so" "$(git stash list | wc -l) $(cat file)" "0 one"
+echo more >>file
+is "not of one that came back" "$(said sh -c 'git stash && git stash pop' && cat "$T/err")" "0/1/$W/repo/.git
+$lost"
+git stash -q && echo other >>file
+is "nor of the host's" "$(said sh -c 'git stash && git stash pop' && cat "$T/err")" "0/1/$W/repo/.git
+$lost"
+git checkout -q file
+is "a pipe in its place keeps nobody waiting" "$(said sh -c 'rm -f .git/refs/stash; mkfifo .git/refs/stash')" "0/1/$W/repo/.git"
+is "nor does a link" "$(said sh -c 'rm -rf .git/refs; ln -s . .git/refs; mkfifo .git/stash')" "0/1/$W/repo/.git"
 is "also when the command fails" "$(said sh -c 'git commit -q --allow-empty -m x; exit 3')" "3/1/$W/repo/.git"
 is "or is killed" "$(said sh -c 'git commit -q --allow-empty -m x; kill -9 $$')" "137/1/$W/repo/.git"
 is "or writes more than anybody looks at" "$(said sh -c 'mkdir .git/objects/aa && cd .git/objects/aa &&

@@ -78,6 +78,10 @@ static int tear_down(void **state)
 		(void)rmdir("a/b");
 		(void)rmdir("a");
 		(void)rmdir("a-x");
+		(void)unlink(".git/HEAD");
+		(void)rmdir(".git/objects");
+		(void)rmdir(".git/refs");
+		(void)rmdir(".git");
 	}
 	assert_int_equal(chdir(f->before), 0);
 	(void)rmdir(f->base);
@@ -288,6 +292,68 @@ static void a_second_name_is_refused_unless_allowed(void **state)
 	assert_kind(f, "/plain", GUARD_OP_MASK);
 }
 
+static void make_repository(void)
+{
+	assert_int_equal(mkdir(".git", 0700), 0);
+	assert_int_equal(mkdir(".git/objects", 0700), 0);
+	assert_int_equal(mkdir(".git/refs", 0700), 0);
+	put(".git/HEAD");
+}
+
+static void a_repository_is_a_private_copy(void **state)
+{
+	struct fixture *f = *state;
+
+	make_repository();
+	assert_int_equal(build(f), 0);
+	assert_kind(f, "/.git", GUARD_OP_OVERLAY);
+	assert_true(at(f, "/.git")->is_private);
+}
+
+static void what_is_no_repository_is_read_only(void **state)
+{
+	struct fixture *f = *state;
+
+	make_repository();
+	assert_int_equal(unlink(".git/HEAD"), 0);
+	assert_int_equal(build(f), 0);
+	assert_kind(f, "/.git", GUARD_OP_RO);
+}
+
+static void a_rule_decides_over_the_copy(void **state)
+{
+	static const struct {
+		enum guard_access access;
+		enum guard_op_kind kind;
+	} rules[] = {
+		{ GUARD_RO, GUARD_OP_RO },	 { GUARD_RW, GUARD_OP_RW },
+		{ GUARD_PROTECT, GUARD_OP_RO },	 { GUARD_DENY, GUARD_OP_MASK },
+		{ GUARD_TMPFS, GUARD_OP_TMPFS }, { GUARD_OVERLAY, GUARD_OP_OVERLAY },
+	};
+	struct fixture *f = *state;
+
+	make_repository();
+	for (size_t i = 0; i < sizeof(rules) / sizeof(rules[0]); i++) {
+		guard_plan_free(&f->plan);
+		guard_policy_free(&f->policy);
+		guard_policy_init(&f->policy);
+		rule(f, rules[i].access, ".git");
+		assert_int_equal(build(f), 0);
+		assert_kind(f, "/.git", rules[i].kind);
+		assert_false(at(f, "/.git")->is_private);
+	}
+}
+
+static void there_is_no_copy_where_nothing_is_writable(void **state)
+{
+	struct fixture *f = *state;
+
+	make_repository();
+	assert_int_equal(guard_policy_set_profile(&f->policy, "evaluator", NULL), 0);
+	assert_int_equal(build(f), 0);
+	assert_null(at(f, "/.git"));
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 
 int main(void)
@@ -305,6 +371,10 @@ int main(void)
 		TEST(what_is_denied_and_absent_is_noted),
 		TEST(what_is_protected_and_absent_is_held_by_a_placeholder_that_is_registered),
 		TEST(a_second_name_is_refused_unless_allowed),
+		TEST(a_repository_is_a_private_copy),
+		TEST(what_is_no_repository_is_read_only),
+		TEST(a_rule_decides_over_the_copy),
+		TEST(there_is_no_copy_where_nothing_is_writable),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
