@@ -421,7 +421,7 @@ static int ask(const char *program, const char *file, const char *name, struct o
 	struct fence_exit how = { .number = 0 };
 	owned_fd from = -1;
 	owned_fd to = -1;
-	int pair[2];
+	int pair[2] = { -1, -1 };
 	pid_t pid = -1;
 	int rc;
 

@@ -464,7 +464,7 @@ static void emit_judged(struct program *p, const struct variant *variant)
 		add_judged(&search, judged_modes, guard_judged_mode_calls, COUNT(judged_modes));
 	if (variant->ports)
 		add_judged(&search, judged_ports, guard_judged_port_calls, COUNT(judged_ports));
-	qsort(search.row, search.count, sizeof(search.row[0]), by_number);
+	qsort(search.row, search.count, sizeof(const struct judged *), by_number);
 	emit_search(p, &search, 0, search.count);
 	emit_judges(p, variant, &search);
 }
