@@ -1,4 +1,5 @@
-/* guard_calls deniable: prints the names of the calls that a policy may deny.
+/* guard_calls deniable|allowable: prints the names of the calls that a policy may deny, or
+ * allow without more ado.
  * guard_calls default|strict: makes every system call from 0 to 600 that the filter of that
  * name refuses, each in a child, and compares the answer with policy/calls.h. Prints each
  * one that differs, and then how many were tried. Calls that are allowed, or whose
@@ -98,6 +99,30 @@ static int print_deniable(void)
 	return 0;
 }
 
+static bool is_kept(const char *name)
+{
+	for (size_t i = 0; i < COUNT(guard_kept_calls); i++)
+		if (strcmp(guard_kept_calls[i].name, name) == 0)
+			return true;
+	for (size_t i = 0; i < COUNT(guard_calls); i++)
+		if (strcmp(guard_calls[i].name, name) == 0 &&
+		    (guard_calls[i].opened_by == GUARD_BY_USERNS ||
+		     guard_calls[i].opened_by == GUARD_BY_SET_ID))
+			return true;
+	return is_among(guard_judged_calls, COUNT(guard_judged_calls), name) ||
+	       is_among(guard_judged_mode_calls, COUNT(guard_judged_mode_calls), name) ||
+	       is_among(guard_judged_port_calls, COUNT(guard_judged_port_calls), name) ||
+	       has(guard_unseen_calls, COUNT(guard_unseen_calls), name);
+}
+
+static int print_allowable(void)
+{
+	for (size_t i = 0; i < COUNT(guard_call_names); i++)
+		if (!is_kept(guard_call_names[i]))
+			puts(guard_call_names[i]);
+	return 0;
+}
+
 int main(int argc, char **argv)
 {
 	bool strict = argc == 2 && strcmp(argv[1], "strict") == 0;
@@ -105,8 +130,10 @@ int main(int argc, char **argv)
 
 	if (argc == 2 && strcmp(argv[1], "deniable") == 0)
 		return print_deniable();
+	if (argc == 2 && strcmp(argv[1], "allowable") == 0)
+		return print_allowable();
 	if (!strict && (argc != 2 || strcmp(argv[1], "default") != 0)) {
-		(void)fprintf(stderr, "usage: guard_calls deniable|default|strict\n");
+		(void)fprintf(stderr, "usage: guard_calls deniable|allowable|default|strict\n");
 		return 64;
 	}
 	for (int number = 0; number <= LAST; number++) {

@@ -19,6 +19,8 @@ same "with everything that can be named" "$T/wide"
 guard --explain -- guard_escape_calls inside "$WHO" >"$T/explained" </dev/null 2>"$T/told"
 same "while they are explained" "$T/explained"
 ok "which they are" test "$(grep -c ' by seccomp: ' "$T/told")" -gt 50
+guard --strict --env ASAN_OPTIONS=detect_leaks=0 -- guard_escape_calls inside "$WHO" >"$T/strict" </dev/null
+same "with the list of --strict" "$T/strict"
 in_none fence-guard exec --ro "$FENCE_BUILD" -- guard_escape_calls inside "$WHO" >"$T/none" </dev/null
 same "within another fence-guard" "$T/none"
 if command -v bwrap >/dev/null; then

@@ -27,6 +27,17 @@ outside_of() {
 	sed -n "s/^$1 \([^ ]*\) .*/\1/p" "$T/outside"
 }
 
+# changed FILE: the attempts that end otherwise than in $T/inside, with how they end
+changed() {
+	diff "$T/inside" "$1" | sed -n 's/^> \([^ ]* [^ ]*\) .*/\1/p' | xargs
+}
+
+# lenient >POLICY: every system call is allowed that a policy can allow, but for what no
+# filter sees
+lenient() {
+	printf 'version: 1\nprofiles: {gate: {seccomp: {allow: [%s]}}}\n' "$(guard_calls allowable | paste -sd,)"
+}
+
 # judge TITLE <RESULTS: one check for each line NAME GOT WANTED (guard_escape.h)
 judge() {
 	while read -r judge_name judge_got judge_wanted; do

@@ -57,6 +57,14 @@ options=--explain
 confined env >"$T/explained" 2>"$T/told"
 options=
 same "while they are explained the answers are the same" "$T/explained"
+lenient >"$T/lenient.yaml"
+options="--policy $T/lenient.yaml"
+confined env >"$T/lenient"
+options="--strict --env ASAN_OPTIONS=detect_leaks=0"
+confined env >"$T/strict"
+options=
+same "with every call allowed that a policy can allow the answers are the same" "$T/lenient"
+is "with the list of --strict one has no kernel" "$(changed "$T/strict")" "file-handle ENOSYS"
 confined fence-guard exec --profile none --keep-fd 5 -- >"$T/none"
 same "within another fence-guard the answers are the same" "$T/none"
 if command -v bwrap >/dev/null; then
@@ -67,9 +75,6 @@ else
 fi
 # Who has capabilities over the masks opens them: they are empty. In a user namespace of its
 # own the command may do what is its own matter.
-changed() {
-	diff "$T/inside" "$1" | sed -n 's/^> \([^ ]* [^ ]*\) .*/\1/p' | xargs
-}
 masks="read-masked nothing list-masked nothing read-below-masked ENOENT masked-by-symlink nothing"
 masks="$masks masked-by-proc-self-root nothing masked-by-proc-self-cwd nothing"
 if [ "$ROOT" = yes ]; then

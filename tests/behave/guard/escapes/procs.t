@@ -37,6 +37,12 @@ judge inside <"$T/inside"
 tried inside "$T/inside" guard_escape_procs
 attempts inside fence-guard exec --explain --ro "$FENCE_BUILD" -- >"$T/explained" 2>"$T/told"
 same "while they are explained the answers are the same" "$T/explained"
+lenient >"$T/lenient.yaml"
+attempts inside fence-guard exec --policy "$T/lenient.yaml" --ro "$FENCE_BUILD" -- >"$T/lenient"
+is "with every call allowed that a policy can allow nothing more is reached" "$(changed "$T/lenient")" \
+	"read-memory-of-host ESRCH"
+attempts inside fence-guard exec --strict --env ASAN_OPTIONS=detect_leaks=0 --ro "$FENCE_BUILD" -- >"$T/strict"
+is "nor with the list of --strict" "$(changed "$T/strict")" "trace-host EPERM posix-mq ENOSYS"
 attempts inside fence-guard exec --profile none -- fence-guard exec --ro "$FENCE_BUILD" -- >"$T/none"
 same "within another fence-guard the answers are the same" "$T/none"
 if command -v bwrap >/dev/null; then
