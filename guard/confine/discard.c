@@ -2,6 +2,8 @@
 
 #include <fcntl.h>
 #include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -106,6 +108,22 @@ void guard_discard_stash(int git_fd, char *ret, size_t size_bytes)
 	ret[length < 0 ? 0 : length] = '\0';
 }
 
+/* `git gc` moves it there. */
+static bool is_packed(int git_fd, const char *stash)
+{
+	char line[GUARD_STASH_BYTES + 16];
+	owned_fd fd = openat(git_fd, "packed-refs", O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+	owned_mem char *text = NULL;
+	struct stat st;
+
+	(void)snprintf(line, sizeof(line), "%.*s refs/stash\n", (int)strcspn(stash, "\n"), stash);
+	if (fd < 0 || fstat(fd, &st) < 0 || !S_ISREG(st.st_mode) || st.st_size == 0)
+		return false;
+	text = malloc((size_t)st.st_size);
+	return text != NULL && fence_read_full(fd, text, (size_t)st.st_size) == 0 &&
+	       memmem(text, (size_t)st.st_size, line, strlen(line)) != NULL;
+}
+
 static bool is_host_stash(const char *path, const char *stash)
 {
 	char text[GUARD_STASH_BYTES];
@@ -114,7 +132,7 @@ static bool is_host_stash(const char *path, const char *stash)
 	if (fd < 0)
 		return false;
 	guard_discard_stash(fd, text, sizeof(text));
-	return strcmp(text, stash) == 0;
+	return strcmp(text, stash) == 0 || is_packed(fd, stash);
 }
 
 void guard_discard_tell(const char *path, const char *stash)

@@ -166,6 +166,9 @@ $lost"
 git stash -q && echo other >>file
 is "nor of the host's" "$(said sh -c 'git stash && git stash pop' && cat "$T/err")" "0/1/$W/repo/.git
 $lost"
+git pack-refs --all
+is "also where that is packed" "$(said sh -c 'git stash && git stash pop' && cat "$T/err")" "0/1/$W/repo/.git
+$lost"
 git checkout -q file
 is "a pipe in its place keeps nobody waiting" "$(said sh -c 'rm -f .git/refs/stash; mkfifo .git/refs/stash')" "0/1/$W/repo/.git"
 is "nor does a link" "$(said sh -c 'rm -rf .git/refs; ln -s . .git/refs; mkfifo .git/stash')" "0/1/$W/repo/.git"
