@@ -18,6 +18,7 @@
  *   guard_try write PATH               opens for writing, creates nothing
  *   guard_try map PATH                 changes its first byte through a shared mapping
  *   guard_try rename FROM TO
+ *   guard_try umount PATH              lazily
  *   guard_try discipline N             a new pseudo-terminal gets line discipline N
  *   guard_try foreground               are we the foreground group of our terminal */
 #include <arpa/inet.h>
@@ -33,6 +34,7 @@
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
+#include <sys/mount.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
@@ -234,6 +236,11 @@ static int try_rename(char **args)
 	return rename(args[0], args[1]) < 0 ? -errno : 0;
 }
 
+static int try_umount(char **args)
+{
+	return umount2(args[0], MNT_DETACH) < 0 ? -errno : 0;
+}
+
 static int try_discipline(char **args)
 {
 	int fd = open("/dev/ptmx", O_RDWR | O_NOCTTY);
@@ -275,6 +282,7 @@ static const struct {
 	{ "write", 1, try_write },
 	{ "map", 1, try_map },
 	{ "rename", 2, try_rename },
+	{ "umount", 1, try_umount },
 	{ "discipline", 1, try_discipline },
 	{ "foreground", 0, try_foreground },
 };

@@ -65,6 +65,21 @@ confined env >"$T/strict"
 options=
 same "with every call allowed that a policy can allow the answers are the same" "$T/lenient"
 is "with the list of --strict one has no kernel" "$(changed "$T/strict")" "file-handle ENOSYS"
+# A root of its own, whose programs are the host's, with the same folders by the same names.
+mkdir -p "$T/tree/etc" "$T/tree/var/tmp"
+cp /etc/passwd "$T/tree/etc"
+echo secret >"$T/tree/etc/shadow"
+options="--root $T/tree --bind $W:$W --ro-bind $HOST:$HOST --ro-bind $FENCE_BUILD:$FENCE_BUILD --ro-bind /sys:/sys --cwd $W"
+for f in usr bin sbin lib lib32 lib64 libx32; do
+	if [ -L "/$f" ]; then
+		ln -s "usr/$f" "$T/tree/$f"
+	elif [ -d "/$f" ]; then
+		options="$options --ro-bind /$f:/$f"
+	fi
+done
+confined env >"$T/rooted"
+options=
+same "in a root of its own the answers are the same" "$T/rooted"
 confined fence-guard exec --profile none --keep-fd 5 -- >"$T/none"
 same "within another fence-guard the answers are the same" "$T/none"
 if command -v bwrap >/dev/null; then

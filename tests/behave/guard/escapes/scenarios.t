@@ -210,4 +210,54 @@ is "open: the contents of a set-id program that is there" \
 
 exec 8>&-
 wait
+# In a root of its own. Its programs are the host's.
+mkdir "$T/tree" "$T/home" "$T/home/.ssh"
+echo secret >"$HOST/secret"
+echo key >"$T/home/.ssh/id"
+binds="--ro-bind $FENCE_BUILD:/build --bind $W:/work"
+for f in usr bin sbin lib lib32 lib64 libx32; do
+	if [ -L "/$f" ]; then
+		ln -s "usr/$f" "$T/tree/$f"
+	elif [ -d "/$f" ]; then
+		binds="$binds --ro-bind /$f:/$f"
+	fi
+done
+rooted() {
+	# shellcheck disable=SC2086 # words
+	PATH=$PATH:/build/test fence-guard exec --root "$T/tree" $binds "$@"
+}
+is "control: without one what is outside can be read" "$(guard -- guard_try open "$HOST/secret")" ok
+is "control: what is brought in can be read" "$(rooted --ro-bind "$HOST:/host" -- guard_try open /host/secret)" ok
+
+# attempt: root-dotdot mounts ENOENT
+is "the old root is not above the new one" "$(rooted -- guard_try open "/../../../../$HOST/secret")" ENOENT
+is "nor above what is brought in" "$(rooted --cwd /work -- guard_try open ../host/secret)" ENOENT
+
+# attempt: root-link mounts ENOENT
+ln -s "$HOST/secret" link
+is "a link out of it leads nowhere" "$(rooted -- guard_try open /work/link)" ENOENT
+rm link
+
+# attempt: root-proc-self-root mounts ENOENT
+is "nor does the root of a process" "$(rooted -- guard_try open "/proc/self/root/../$HOST/secret")" ENOENT
+
+# attempt: root-of-init namespaces EACCES
+is "and that of process 1 cannot be looked at" "$(rooted -- guard_try open "/proc/1/root/$HOST/secret")" EACCES
+
+# attempt: root-uncover seccomp EPERM
+is "what its /dev lies on is not uncovered" "$(rooted -- guard_try umount /dev)" EPERM
+
+# attempt: root-chroot seccomp EPERM
+is "chroot, by which one gets above a root, is refused" "$(rooted -- sh -c 'chroot /work / 2>&1 | grep -c "not permitted"')" 1
+
+# attempt: root-renamed-secrets mounts EACCES
+is "the caller's secrets have come in by another name" \
+	"$(HOME=$T/home rooted --ro-bind "$T/home:/h" -- guard_try open /h/.ssh/id)" EACCES
+
+# attempt: root-link-for-the-next launcher 125
+ln -s "$HOST" planted
+exits "a link that one command planted is not followed when the next one's folders are brought in" 125 \
+	rooted --bind "$W/planted:/h" -- true
+rm planted
+rm "$HOST/secret"
 done_testing
