@@ -139,9 +139,14 @@ static bool is_userns_clone(struct case_at_hand *at)
 	       read_setting("/proc/sys/kernel/unprivileged_userns_clone") == 0;
 }
 
+static bool is_of_namespaces(const struct case_at_hand *at)
+{
+	return at->step == GUARD_STEP_NAMESPACES || at->step == GUARD_STEP_CGROUPNS;
+}
+
 static bool is_limit(const struct case_at_hand *at)
 {
-	return at->step == GUARD_STEP_NAMESPACES && (at->rc == -ENOSPC || at->rc == -EUSERS);
+	return is_of_namespaces(at) && (at->rc == -ENOSPC || at->rc == -EUSERS);
 }
 
 /* A limit of 0 in the namespace that we are in; that of one further out cannot be seen. */
@@ -182,9 +187,12 @@ static bool is_no_nesting(struct case_at_hand *at)
 	return is_filter(at) && at->step <= GUARD_STEP_PROC && guard_inside() == GUARD_INSIDE_GUARD;
 }
 
+/* What nesting.c and mounts.c keep from whoever may nest. */
 static bool is_nesting(struct case_at_hand *at)
 {
-	return is_filter(at) && at->step <= GUARD_STEP_PROC &&
+	return is_filter(at) &&
+	       (at->step == GUARD_STEP_CGROUPNS ||
+		(at->step == GUARD_STEP_PROC && geteuid() == 0)) &&
 	       guard_inside() == GUARD_INSIDE_NESTING;
 }
 
@@ -232,7 +240,7 @@ static bool is_old_overlay(struct case_at_hand *at)
 
 static bool is_old_kernel(struct case_at_hand *at)
 {
-	return at->rc == -ENOSYS || (at->step == GUARD_STEP_NAMESPACES && at->rc == -EINVAL);
+	return at->rc == -ENOSYS || (is_of_namespaces(at) && at->rc == -EINVAL);
 }
 
 static bool is_landlock_off(struct case_at_hand *at)

@@ -10,6 +10,7 @@
 
 enum guard_step {
 	GUARD_STEP_NAMESPACES, /* clone(2) with CLONE_NEW* */
+	GUARD_STEP_CGROUPNS,   /* the same with CLONE_NEWCGROUP alone */
 	GUARD_STEP_MAP,	       /* /proc/self/uid_map and its like */
 	GUARD_STEP_LO,	       /* lo of a new network namespace */
 	GUARD_STEP_MOUNTS,     /* mount(2), and the calls by descriptor */

@@ -239,7 +239,11 @@ int guard_landlock(const struct guard_policy *policy, struct guard_plan *plan,
 	int abi = 6;
 	int rc;
 
-	/* Whoever is bound by a right to files may not mount anything. */
+	/* Whoever is bound by a right to files may not mount anything. And whoever is bound by
+	 * any rules may not rename between folders (EXDEV) once an inner ruleset has rights to
+	 * files: where the network is its own no abstract socket of others is there to be held. */
+	if (policy->allow_nesting && policy->net == GUARD_NET_NONE)
+		return 0;
 	if (policy->allow_nesting)
 		attr.handled_access_fs = 0;
 	if (policy->net == GUARD_NET_PORTS)

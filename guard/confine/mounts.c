@@ -189,6 +189,9 @@ int guard_mounts_proc_only(struct fence_err *err)
 	if (rc < 0)
 		return rc;
 	rc = mount_proc("/proc", false);
+	/* Where another sandbox has one that is read-only, a new one can be no more. */
+	if (rc == -EPERM)
+		rc = mount_proc("/proc", true);
 	if (rc == 0)
 		return 0;
 	fence_fail(err, rc, "mount /proc");

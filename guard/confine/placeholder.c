@@ -201,6 +201,12 @@ static bool remove_folder(const char *entry, char *path)
 	*name++ = '\0';
 	parent_fd = fence_openat2(AT_FDCWD, path[0] == '\0' ? "/" : path,
 				  O_PATH | O_DIRECTORY | O_CLOEXEC, 0, RESOLVE_NO_SYMLINKS);
+	/* Inside of another sandbox there may be no openat2: the comparison decides alone. */
+	if (parent_fd == -ENOSYS || parent_fd == -EPERM)
+		parent_fd = openat(AT_FDCWD, path[0] == '\0' ? "/" : path,
+				   O_PATH | O_DIRECTORY | O_CLOEXEC);
+	if (parent_fd == -1)
+		parent_fd = -errno;
 	if (parent_fd < 0)
 		return parent_fd == -ENOENT || parent_fd == -ENOTDIR || parent_fd == -ELOOP;
 	if (entry_name(parent_fd, name, wanted) < 0 || strcmp(entry, wanted) != 0)

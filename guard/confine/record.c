@@ -104,7 +104,7 @@ static void put_degraded(struct fence_jsonw *w, const struct guard_confine *conf
 
 	fence_jsonw_open(w, "degraded", '[');
 	if (confine->shares_cgroup_names)
-		put_reason(w, "namespaces", GUARD_STEP_NAMESPACES, -EPERM);
+		put_reason(w, "namespaces", GUARD_STEP_CGROUPNS, -EPERM);
 	if (record->proc_masked)
 		put_reason(w, "mounts", GUARD_STEP_PROC, -EPERM);
 	if (confine->policy->allow_nesting) {

@@ -338,7 +338,7 @@ static const struct {
 				  GUARD_STEP_NAMESPACES, true, CLONE_NEWIPC | CLONE_NEWUTS,
 				  nothing },
 	[GUARD_TRIAL_CGROUPNS] = { "cgroup-namespace", "make a cgroup namespace",
-				   GUARD_STEP_NAMESPACES, true, CLONE_NEWCGROUP, nothing },
+				   GUARD_STEP_CGROUPNS, true, CLONE_NEWCGROUP, nothing },
 	[GUARD_TRIAL_FILTER] = { "seccomp-filter", "refuse system calls", GUARD_STEP_SECCOMP, false,
 				 0, try_filter },
 	[GUARD_TRIAL_NOTIFIER] = { "seccomp-notifier", "be asked about system calls",
