@@ -36,10 +36,13 @@ less=enforced
 landlock=$(fence-guard doctor --json | jq -r '.profiles[] | select(.name == "gate").layers.landlock')
 if [ "$landlock" = enforced ]; then
 	is "the outer one has no Landlock rules for files, and says so" "$(layers "$T/outer")" \
-		"namespaces enforced mounts enforced capabilities enforced seccomp enforced landlock degraded"
+		"namespaces enforced mounts enforced capabilities enforced seccomp enforced landlock off"
 	is "with the cause" "$(jq -r 'select(.event == "exec").degraded[] | "\(.layer) \(.cause)"' "$T/outer")" "landlock nesting"
 	is "the inner one has all layers, root's but for the cgroup's name" "$(layers "$T/inner")" \
 		"namespaces $less mounts enforced capabilities enforced seccomp enforced landlock enforced"
+	guard --allow-nesting --net host --status-fd 3 -- true 3>"$T/outer"
+	is "with the host's network it still holds abstract sockets" "$(layers "$T/outer")" \
+		"namespaces enforced mounts enforced capabilities enforced seccomp enforced landlock degraded"
 else
 	lacks "what Landlock does there" "Landlock ABI 6 (Linux 6.12)"
 fi
@@ -61,6 +64,7 @@ else
 		guard --allow-nesting -- fence-guard exec --ro "$FENCE_BUILD" --allow-nesting -- true
 	like "which is said" "$(cat "$T/err")" "fence-guard: mount /proc: Operation not permitted; fence-guard exec --allow-nesting, which*"
 fi
+is "a file can be renamed to another folder" "$(guard --allow-nesting -- sh -c 'mkdir /tmp/x && cd /tmp/x && mkdir a b && : >a/f && fence-guard exec --ro "$1" -- guard_try rename a/f b/f' - "$FENCE_BUILD")" ok
 exits "what the outer one refuses stays refused" 0 inner -- sh -c '! cat /etc/shadow 2>/dev/null'
 is "with its network as well" "$(guard --allow-nesting -- fence-guard exec --net host --ro "$FENCE_BUILD" -- guard_try connect 192.0.2.1 9)" ENETUNREACH
 
