@@ -1,4 +1,4 @@
-/* Shared by the two halves of fence/opts: reading options, and writing about them. */
+/* Shared by the parts of fence/opts: reading options, writing about them, completions. */
 #ifndef FENCE_OPTS_PRIV_H
 #define FENCE_OPTS_PRIV_H
 
