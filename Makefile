@@ -201,10 +201,11 @@ $(BUILD)/bin/fence-supervisor: $(SLIM)/obj/supervisor/fence_supervisor.o \
 # The seccomp filters are made here, by libseccomp, and built in: fence-guard itself
 # needs the C library alone.
 FILTERS := $(BUILD)/gen/guard_filters.h
-$(BUILD)/gen/make_filters: guard/policy/gen/make_filters.c guard/policy/calls.h
+$(BUILD)/gen/make_filters: guard/policy/gen/make_filters.c guard/policy/gen/program.c \
+		guard/policy/gen/program.h guard/policy/calls.h
 	$(call say,CC,$<)
 	@mkdir -p $(@D)
-	$(Q)$(CC) $(CPPFLAGS_ALL) -std=gnu11 -O1 $(WARN) -o $@ $< $(SECCOMP_LIBS)
+	$(Q)$(CC) $(CPPFLAGS_ALL) -std=gnu11 -O1 $(WARN) -o $@ $(filter %.c,$^) $(SECCOMP_LIBS)
 $(FILTERS): $(BUILD)/gen/make_filters
 	$(call say,GEN,$@)
 	$(Q)$< >$@

@@ -4,7 +4,8 @@
  * policy/calls.h. The prologue answers what libseccomp cannot say: x32 numbers and
  * numbers above the table are ENOSYS (libseccomp would kill), and an argument is
  * compared by its low 32 bits alone (the kernel cuts ioctl's command to 32 bits, so
- * TIOCSTI | 1<<32 is TIOCSTI). libseccomp sorts the rest into a balanced tree. */
+ * TIOCSTI | 1<<32 is TIOCSTI). Of libseccomp's program, a balanced tree, the answers are
+ * taken, into a shorter one. */
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/audit.h>
@@ -28,12 +29,12 @@
 #include <unistd.h>
 
 #include "guard/policy/calls.h"
+#include "guard/policy/gen/program.h"
 
 #if __BYTE_ORDER__ != __ORDER_LITTLE_ENDIAN__
 #error "the low half of an argument lies elsewhere on this machine"
 #endif
 
-#define PROGRAM_MAX  4096
 #define COUNT(table) (sizeof(table) / sizeof((table)[0]))
 
 #define SKIPPED_NR 0xffffffffU /* what a tracer writes to have a call skipped */
@@ -68,32 +69,7 @@ struct variant {
 	bool strict;  /* --strict */
 };
 
-struct program {
-	struct sock_filter line[PROGRAM_MAX];
-	size_t count;
-};
-
-static void die(const char *what)
-{
-	(void)fprintf(stderr, "make_filters: %s\n", what);
-	exit(1);
-}
-
 /* --- the prologue's few instructions ---------------------------------------------- */
-
-static size_t emit(struct program *p, unsigned int code, unsigned int k, unsigned int jt,
-		   unsigned int jf)
-{
-	if (p->count == PROGRAM_MAX || jt > 255 || jf > 255)
-		die("the program is too long");
-	p->line[p->count] = (struct sock_filter){
-		.code = (unsigned short)code,
-		.jt = (unsigned char)jt,
-		.jf = (unsigned char)jf,
-		.k = k,
-	};
-	return p->count++;
-}
 
 static void load(struct program *p, size_t offset)
 {
@@ -103,11 +79,6 @@ static void load(struct program *p, size_t offset)
 static void load_arg(struct program *p, unsigned int number)
 {
 	load(p, offsetof(struct seccomp_data, args) + 8 * number);
-}
-
-static void answer(struct program *p, unsigned int action)
-{
-	emit(p, BPF_RET | BPF_K, action, 0, 0);
 }
 
 static void answer_if(struct program *p, unsigned int test, unsigned int k, unsigned int action)
@@ -558,13 +529,23 @@ static void append_table(struct program *p, const struct variant *variant)
 	seccomp_release(ctx);
 }
 
+/* Of libseccomp's program the answers alone are taken. The number is still loaded. */
+static void emit_table(struct program *p, const struct variant *variant)
+{
+	static struct program whole;
+
+	whole.count = 0;
+	append_table(&whole, variant);
+	emit_shorter(p, &whole);
+}
+
 static void print_filter(const struct variant *variant)
 {
 	static struct program p;
 
 	p.count = 0;
 	emit_prologue(&p, variant);
-	append_table(&p, variant);
+	emit_table(&p, variant);
 	printf("static const struct sock_filter filter_%s%s%s%s[] = {\n", variant->net,
 	       variant->strict ? "_strict" : "", variant->set_id ? "_set_id" : "",
 	       variant->nesting	 ? "_nesting"
