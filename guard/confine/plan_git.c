@@ -125,17 +125,27 @@ static bool is_copy(const struct guard_plan *plan, const char *folder)
 #define PACK_MIN_BYTES (1024 * 1024)
 #define PACKS_MAX      64
 
+static bool ends_in(const char *name, const char *end)
+{
+	size_t length = strlen(name);
+
+	return length >= strlen(end) && strcmp(name + length - strlen(end), end) == 0;
+}
+
+/* What a link leads to would be shown where it is hidden. */
 static int hold_pack(struct guard_plan *plan, const char *folder, const char *name,
 		     struct fence_err *err)
 {
 	struct guard_object pack = { .fd = -1 };
-	const char *end = strrchr(name, '.');
+	size_t length = strlen(folder);
 	int rc;
 
-	if (end == NULL || strcmp(end, ".pack") != 0)
+	if (!ends_in(name, ".pack"))
 		return 0;
 	rc = guard_resolve_quick(folder, name, NULL, &pack);
-	if (rc < 0 || !S_ISREG(pack.st.st_mode) || pack.st.st_size < PACK_MIN_BYTES) {
+	if (rc < 0 || !S_ISREG(pack.st.st_mode) || pack.st.st_size < PACK_MIN_BYTES ||
+	    strncmp(pack.path, folder, length) != 0 || pack.path[length] != '/' ||
+	    strcmp(pack.path + length + 1, name) != 0) {
 		fence_close_fd(&pack.fd);
 		return 0; /* a copy that costs more is as good */
 	}

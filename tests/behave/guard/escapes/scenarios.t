@@ -98,6 +98,7 @@ rm -rf repo
 # attempt: git-setting mounts nothing
 # attempt: git-pointer mounts ENOENT
 # attempt: git-below-a-mount mounts ENOENT
+# attempt: git-pack-link mounts ENOENT
 if command -v git >/dev/null; then
 	export GIT_CONFIG_GLOBAL=/dev/null GIT_AUTHOR_NAME=n GIT_AUTHOR_EMAIL=e GIT_COMMITTER_NAME=n GIT_COMMITTER_EMAIL=e
 	printf '#!/bin/sh\n: >"%s"\n' "$T/ran" >evil
@@ -138,7 +139,14 @@ if command -v git >/dev/null; then
 		exits "a copy does not show what lies below a mount (${who:-root})" 1 \
 			sh -c "cd r && unshare -Urm ../covered $who fence-guard exec --ro $FENCE_BUILD -- test -e .git/objects/below"
 	done
-	rm -rf r evil covered
+	head -c 2000000 /dev/zero >"$HIDDEN/pack" && chmod 644 "$HIDDEN/pack"
+	ln -s "$HIDDEN/pack" r/.git/objects/pack/a.pack
+	ok "control: a link leads out" test -s r/.git/objects/pack/a.pack
+	exits "a pack that is a link shows nothing that is hidden" 1 guard --cwd r -- test -e "$HIDDEN/pack"
+	rm -r r/.git/objects/pack && mkdir "$HIDDEN/dir" && mv "$HIDDEN/pack" "$HIDDEN/dir/a.pack"
+	ln -s "$HIDDEN/dir" r/.git/objects/pack
+	exits "nor one in a folder that is" 1 guard --cwd r -- test -e "$HIDDEN/dir/a.pack"
+	rm -rf r evil covered "$HIDDEN/dir"
 else
 	lacks "git is not misled" git
 fi
