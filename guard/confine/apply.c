@@ -184,6 +184,10 @@ static int load_filter(struct guard_confine *confine, struct fence_err *err)
 	}
 	if (rc < 0)
 		return rc;
+	if (confine->explainer_sock >= 0 && confine->plan.inner.is_set)
+		rc = guard_explainer_tell(&confine->plan, confine->explainer_sock, err);
+	if (rc < 0)
+		return rc;
 	if (confine->explainer_sock >= 0)
 		return guard_explainer_load(confine->policy, confine->explainer_sock, err);
 	return guard_load_filter(confine->policy, err);

@@ -1,6 +1,7 @@
 #include "guard/confine/explainer.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>
 #include <poll.h>
@@ -18,6 +19,7 @@
 #include "guard/confine/asking.h"
 #include "guard/confine/judging.h"
 #include "guard/confine/plan.h"
+#include "guard/confine/plan_build.h"
 #include "guard/confine/report.h"
 #include "guard/confine/steps.h"
 #include "guard/confine/tracee.h"
@@ -159,6 +161,77 @@ static void answer_all(struct explainer *explainer)
 	}
 }
 
+/* --- the plan of a root of its own ----------------------------------------------------------- */
+
+/* It can be made nowhere but in that root, where we are not: init has it, and tells it, each
+ * operation a packet after one with their number. */
+struct told_op {
+	enum guard_op_kind kind;
+	bool named, shut, skip;
+	size_t rule; /* that it comes from; rule_count: none */
+	char path[PATH_MAX];
+};
+
+static size_t rule_of(const struct guard_policy *policy, const char *origin)
+{
+	size_t at = 0;
+
+	while (at < policy->rule_count && policy->rules[at].path != origin)
+		at++;
+	return at;
+}
+
+int guard_explainer_tell(const struct guard_plan *plan, int sock, struct fence_err *err)
+{
+	int rc = fence_write_full(sock, &plan->count, sizeof(plan->count));
+
+	for (size_t i = 0; rc == 0 && i < plan->count; i++) {
+		const struct guard_op *op = &plan->ops[i];
+		struct told_op told = {
+			.kind = op->kind,
+			.named = op->named,
+			.shut = op->shut,
+			.skip = op->skip,
+			.rule = rule_of(plan->policy, op->origin),
+		};
+
+		memcpy(told.path, op->path, op->length + 1);
+		rc = fence_write_full(sock, &told, sizeof(told));
+	}
+	return rc < 0 ? fence_fail(err, rc, "tell the explaining process what is planned") : 0;
+}
+
+static int take_op(struct guard_plan *plan, int sock)
+{
+	struct guard_object object = { .fd = -1 };
+	struct told_op told;
+	int rc;
+
+	if (fence_read_some(sock, &told, sizeof(told)) != sizeof(told))
+		return -EPIPE;
+	memcpy(object.path, told.path, sizeof(object.path));
+	plan->current =
+		told.rule < plan->policy->rule_count ? plan->policy->rules[told.rule].path : NULL;
+	rc = guard_plan_add(plan, told.kind, told.named, &object, NULL);
+	if (rc < 0)
+		return rc;
+	plan->ops[plan->count - 1].shut = told.shut;
+	plan->ops[plan->count - 1].skip = told.skip;
+	return 0;
+}
+
+static int take_plan(struct guard_plan *plan, int sock)
+{
+	size_t count;
+	int rc = 0;
+
+	if (fence_read_some(sock, &count, sizeof(count)) != sizeof(count))
+		return -EPIPE; /* there is no command */
+	for (size_t i = 0; rc == 0 && i < count; i++)
+		rc = take_op(plan, sock);
+	return rc;
+}
+
 /* --- the process --------------------------------------------------------------------------- */
 
 /* Nobody who waits for the command's output, or for a pipe that it keeps, waits for us. */
@@ -191,7 +264,8 @@ static int prepare(struct explainer *explainer, const struct guard_policy *polic
 	explainer->plan.real_root = guard_is_privileged();
 	explainer->enforcing = guard_filter(policy);
 	explainer->out_fd = policy->explain_fd;
-	return guard_plan_build(&explainer->plan, policy, err);
+	explainer->plan.policy = policy;
+	return policy->root != NULL ? 0 : guard_plan_build(&explainer->plan, policy, err);
 }
 
 /* -1: there is none, since there is no command. */
@@ -216,6 +290,7 @@ run(const struct guard_plan *plan, const struct guard_policy *policy, int sock, 
 {
 	struct explainer explainer = { .listener = -1, .plan = *plan };
 	struct fence_err err = { 0 };
+	int rc;
 
 	if (prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0) < 0 || getppid() != launcher)
 		_exit(1);
@@ -224,6 +299,9 @@ run(const struct guard_plan *plan, const struct guard_policy *policy, int sock, 
 		_exit(0);
 	if (keep_only(&explainer, sock) < 0)
 		_exit(1);
+	rc = policy->root != NULL ? take_plan(&explainer.plan, sock) : 0;
+	if (rc < 0)
+		_exit(rc == -EPIPE ? 0 : 1);
 	explainer.listener = take_listener(sock);
 	(void)close(sock);
 	if (explainer.listener < 0)

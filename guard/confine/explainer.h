@@ -18,6 +18,10 @@
 int guard_explainer_start(const struct guard_plan *plan, const struct guard_policy *policy,
 			  pid_t *ret_pid, int *ret_sock, struct fence_err *err);
 
+/* In init, before it loads the filter, where the policy has a root of its own: what is planned
+ * cannot be known elsewhere. */
+int guard_explainer_tell(const struct guard_plan *plan, int sock, struct fence_err *err);
+
 /* In init, in place of guard_load_filter: loads the filter that asks, and hands its
  * listener over. */
 int guard_explainer_load(const struct guard_policy *policy, int sock, struct fence_err *err);

@@ -401,17 +401,16 @@ static int check_unseen(const struct guard_policy *policy, struct fence_err *err
 
 static int check_root(const struct guard_policy *policy, struct fence_err *err)
 {
-	const char *option = policy->allow_nesting ? "allow-nesting" : "explain";
-
 	if (policy->root == NULL && policy->bind_count > 0) {
 		fence_fail_why(err, -EINVAL, "it takes a root of the command's own", "--bind %s:%s",
 			       policy->binds[0].source, policy->binds[0].dest);
 		(void)fence_hint(err, "use --root, or --rw or --ro for a path as it is");
 		return -EINVAL;
 	}
-	if (policy->root == NULL || (!policy->allow_nesting && policy->explain_fd < 0))
+	if (policy->root == NULL || !policy->allow_nesting)
 		return 0;
-	fence_fail_why(err, -EOPNOTSUPP, "the two do not go together", "--root with --%s", option);
+	fence_fail_why(err, -EOPNOTSUPP, "the two do not go together",
+		       "--root with --allow-nesting");
 	(void)fence_hint(err, "leave one of them out");
 	return -EOPNOTSUPP;
 }

@@ -189,7 +189,11 @@ refuses "profile none" "--root: profile none confines neither files nor system c
 exits "profile landlock" 125 fence-guard exec --profile landlock --root tree -- true
 refuses "--allow-nesting" "--root with --allow-nesting: the two do not go together; leave one of them out" \
 	within --allow-nesting -- true
-exits "--explain" 125 within --explain -- true
+within --explain --deny /home/me/made -- sh -c 'echo x >/etc/passwd; cat /home/me/made; chroot / true' >/dev/null 2>"$T/err"
+like "--explain tells of refusals by the paths inside" "$(grep -a explain: "$T/err")" \
+	"*/etc/passwd: EROFS by mount: in no writable folder*/home/me/made: EACCES by mount: --deny /home/me/made*EPERM by seccomp*"
+is "and only of those" "$(within --explain -- cat /etc/passwd 2>&1)" "the tree's"
+exits "also where nothing is started" 127 within --explain -- nonesuch
 is "profile evaluator writes in /tmp alone" "$(within --profile evaluator --bind project:/work --cwd /work -- \
 	sh -c 'echo x >$TMPDIR/x; echo $TMPDIR' 2>&1)" /tmp
 
