@@ -1,6 +1,6 @@
 /* Folders with a marker in them, for the unit tests of markers. */
-#ifndef FENCE_TESTS_MARKER_FIXTURE_H
-#define FENCE_TESTS_MARKER_FIXTURE_H
+#ifndef TESTS_MARKER_FIXTURE_H
+#define TESTS_MARKER_FIXTURE_H
 
 #include <dirent.h>
 #include <errno.h>
