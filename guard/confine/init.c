@@ -107,7 +107,10 @@ __attribute__((noreturn)) static void end(const struct init *init, const struct 
 
 	tell_discarded(init);
 	if (init->command->tell_started) {
-		guard_leftover_look(&report.leftover);
+		/* Nobody is left after all were waited for, also where no /proc tells. */
+		report.leftover.known = init->wait_all;
+		if (!init->wait_all)
+			guard_leftover_look(&report.leftover);
 		(void)guard_report_send(init->sock, &report, -1);
 	}
 	_exit(fence_exit_status(how));
