@@ -23,6 +23,9 @@ guard --strict --env ASAN_OPTIONS=detect_leaks=0 -- guard_escape_calls inside "$
 same "with the list of --strict" "$T/strict"
 in_none fence-guard exec --ro "$FENCE_BUILD" -- guard_escape_calls inside "$WHO" >"$T/none" </dev/null
 same "within another fence-guard" "$T/none"
+# shellcheck disable=SC2086 # words
+$nesting -- fence-guard exec --ro "$FENCE_BUILD" -- guard_escape_calls inside "$WHO" >"$T/nesting" </dev/null
+same "within one that lets others nest" "$T/nesting"
 if command -v bwrap >/dev/null; then
 	in_bwrap fence-guard exec --ro "$FENCE_BUILD" -- guard_escape_calls inside "$WHO" >"$T/bwrap" </dev/null
 	same "within bwrap" "$T/bwrap"

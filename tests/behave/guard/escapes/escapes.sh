@@ -88,3 +88,7 @@ in_bwrap() {
 	bwrap --bind / / --dev-bind /dev /dev --proc /proc --unshare-user --unshare-pid --cap-add ALL \
 		--uid "$(id -u)" --gid "$(id -g)" -- "$@"
 }
+
+# Words, for what is not a shell. As root a folder may be written there only with --allow-set-id.
+nesting="fence-guard exec --allow-nesting --ro $FENCE_BUILD --ro $HOST"
+[ "$ROOT" = yes ] && nesting="$nesting --allow-set-id"

@@ -82,6 +82,12 @@ options=
 same "in a root of its own the answers are the same" "$T/rooted"
 confined fence-guard exec --profile none --keep-fd 5 -- >"$T/none"
 same "within another fence-guard the answers are the same" "$T/none"
+# Root's is in a user namespace then, and sets no attributes.
+unset_attributes=
+[ "$ROOT" = yes ] && unset_attributes="file-capability EOPNOTSUPP trusted-attribute EOPNOTSUPP chown-away EINVAL"
+# shellcheck disable=SC2086 # words
+confined $nesting --keep-fd 0 --keep-fd 5 -- >"$T/nesting"
+is "within one that lets others nest" "$(changed "$T/nesting")" "$unset_attributes"
 if command -v bwrap >/dev/null; then
 	confined in_bwrap | alone >"$T/bwrap"
 	same "within bwrap" "$T/bwrap"

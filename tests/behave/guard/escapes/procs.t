@@ -45,6 +45,10 @@ attempts inside fence-guard exec --strict --env ASAN_OPTIONS=detect_leaks=0 --ro
 is "nor with the list of --strict" "$(changed "$T/strict")" "trace-host EPERM posix-mq ENOSYS"
 attempts inside fence-guard exec --profile none -- fence-guard exec --ro "$FENCE_BUILD" -- >"$T/none"
 same "within another fence-guard the answers are the same" "$T/none"
+# Root's is in a user namespace of one user then.
+# shellcheck disable=SC2086 # words
+attempts inside $nesting -- fence-guard exec --ro "$FENCE_BUILD" -- | alone >"$T/nesting"
+same "within one that lets others nest" "$T/nesting"
 if command -v bwrap >/dev/null; then
 	attempts inside bwrap --bind / / --dev-bind /dev /dev --proc /proc --unshare-user --unshare-pid --cap-add ALL \
 		--uid "$(id -u)" --gid "$(id -g)" -- fence-guard exec --ro "$FENCE_BUILD" -- | alone >"$T/bwrap"
