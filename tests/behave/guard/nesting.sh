@@ -4,7 +4,7 @@
 
 # What holds of paths, processes, descriptors, calls and refusals.
 scenarios="protect deny hostile overlay placeholders mandatory processes refusals status handover network calls
-	limits landlock writes git terminal privileges proc ports escapes/scenarios"
+	limits landlock writes terminal privileges proc ports escapes/scenarios"
 
 # cannot WHO SCENARIO NAME: that row cannot hold here; WHO is root, user or both
 cannot() {
