@@ -293,6 +293,17 @@ static void stage_sandbox(void *arg, struct fence_yaml *yaml, const struct fence
 		stage->sandbox = (enum gate_sandbox)chosen;
 }
 
+static void stage_policy(void *arg, struct fence_yaml *yaml, const struct fence_yaml_node *value)
+{
+	struct gate_stage *stage = arg;
+
+	if (value->text[0] == '\0')
+		fault_at(yaml, value, "\"policy\" is empty; it is the path of a policy file");
+	stage->policy = value->text;
+	stage->policy_line = value->line;
+	stage->policy_column = value->column;
+}
+
 static void stage_leaks(void *arg, struct fence_yaml *yaml, const struct fence_yaml_node *value)
 {
 	static const char *const words[] = { "warn", "fail" };
@@ -366,6 +377,7 @@ static const struct fence_yaml_key stage_keys[] = {
 	{ "grace", FENCE_YAML_SCALAR, false, stage_grace },
 	{ "needs", FENCE_YAML_LIST, false, stage_needs },
 	{ "sandbox", FENCE_YAML_SCALAR, false, stage_sandbox },
+	{ "policy", FENCE_YAML_SCALAR, false, stage_policy },
 	{ "env", FENCE_YAML_MAPPING, false, stage_env },
 	{ "leaks", FENCE_YAML_SCALAR, false, stage_leaks },
 	{ "slowAfter", FENCE_YAML_ANY, false, NULL },

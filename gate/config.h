@@ -53,6 +53,8 @@ struct gate_stage {
 	int64_t grace_ms;
 	struct gate_names needs;
 	enum gate_sandbox sandbox;
+	const char *policy; /* of fence-guard, relative to the root; NULL: none */
+	unsigned int policy_line, policy_column;
 	struct gate_names env_keep; /* names of our own environment */
 	struct gate_names env_set;  /* "NAME=value" */
 	bool leaks_fail;

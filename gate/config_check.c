@@ -201,6 +201,13 @@ static size_t gate_rows(const struct gate_config *config, struct id_row *rows)
 	return count;
 }
 
+static void refuse_policy(struct gate_config *config, const struct gate_stage *stage)
+{
+	if (stage->policy && stage->sandbox == GATE_SANDBOX_NONE)
+		fence_yaml_fault(config->yaml, stage->policy_line, stage->policy_column,
+				 "\"policy\" with sandbox none: nothing is confined");
+}
+
 void gate_config_check(struct gate_config *config)
 {
 	size_t most = config->stage_count + config->gate_count + 1;
@@ -220,6 +227,7 @@ void gate_config_check(struct gate_config *config)
 	for (size_t i = 0; i < config->stage_count; i++) {
 		resolve(config, &config->stages[i].needs, "needs", rows, count);
 		refuse_repeats(config, &config->stages[i].needs, seen_by, ++mark);
+		refuse_policy(config, &config->stages[i]);
 	}
 	for (size_t i = 0; i < config->gate_count; i++) {
 		resolve(config, &config->gates[i].stages, "names the", rows, count);

@@ -39,8 +39,9 @@ static int confine(const struct gate_stage *stage, const struct gate_launch_wher
 				     "--profile",	gate_sandbox_word(stage->sandbox),
 				     "--env-all",	"--status-fd",
 				     launch->keep_text, "--protect",
-				     launch->protect,	"--" };
-	const size_t head_count = sizeof(head) / sizeof(head[0]);
+				     launch->protect,	stage->policy ? "--policy" : "--",
+				     stage->policy,	"--" };
+	const size_t head_count = sizeof(head) / sizeof(head[0]) - (stage->policy ? 0 : 2);
 
 	if (strlen(where->guard) >= sizeof(launch->file))
 		return fence_fail(err, -ENAMETOOLONG, "%s", where->guard);

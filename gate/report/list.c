@@ -95,6 +95,11 @@ static void plan_stage_text(struct gate_text *text, const struct gate_stage *sta
 	gate_text_add(text, "\n   sandbox: %s, timeout: %lld ms, grace: %lld ms\n",
 		      gate_sandbox_word(stage->sandbox), (long long)stage->timeout_ms,
 		      (long long)stage->grace_ms);
+	if (stage->policy) {
+		gate_text_add(text, "   policy: ");
+		gate_text_visible(text, stage->policy, strlen(stage->policy));
+		gate_text_add(text, "\n");
+	}
 	if (stage->needs.count > 0) {
 		gate_text_add(text, "   needs: ");
 		list_names(text, &stage->needs);
@@ -112,6 +117,8 @@ static void plan_stage_json(struct gate_json *json, const struct gate_stage *sta
 	gate_json_string(json, "id", stage->id);
 	gate_json_words(json, "command", stage->argv);
 	gate_json_string(json, "sandbox", gate_sandbox_word(stage->sandbox));
+	if (stage->policy)
+		gate_json_string(json, "policy", stage->policy);
 	gate_json_names(json, "needs", &stage->needs);
 	fence_jsonw_int(gate_json_small(json), "timeoutMs", stage->timeout_ms);
 	fence_jsonw_int(gate_json_small(json), "graceMs", stage->grace_ms);

@@ -275,6 +275,8 @@ void gate_record_stage(struct gate_json *json, const struct gate_stage_part *par
 	fence_jsonw_open(gate_json_small(json), NULL, '{');
 	gate_json_string(json, "id", stage->id);
 	fence_jsonw_string(gate_json_small(json), "sandbox", gate_sandbox_word(stage->sandbox));
+	if (stage->policy)
+		gate_json_string(json, "policy", stage->policy);
 	gate_json_words(json, "command", stage->argv);
 	gate_json_names(json, "needs", &stage->needs);
 	put_limits(json, stage);

@@ -84,6 +84,35 @@ is "a command that is not there degrades" \
 	"$status $(record '.stages[0] | .result, .detail, .exit' | paste -sd' ')" \
 	"3 not-executed could not be executed: find no-such-program: No such file or directory null"
 
+# What a stage may is a policy's matter: here, to confine others itself. As root that takes
+# set-id files to be allowed as well, since the root may be written.
+cp "$BIN/fence-guard" .
+cat >policy.yaml <<'END'
+version: 1
+profiles:
+  gate: {allowNesting: true, allowSetId: true}
+END
+gates nest, shut <<'END'
+  - {id: nest, command: [./fence-guard, exec, --, sh, -c, "echo inner >nested"], policy: policy.yaml}
+  - {id: shut, command: [./fence-guard, exec, --, "true"]}
+END
+run_all
+is "a stage whose policy has allowNesting confines others, another one does not" \
+	"$status $(record '[.stages[].result] | join(" ")') $(cat nested)" "1 passed failed inner"
+like "which says what it takes" "$(cat "$T/err")" "*it is inside of fence-guard exec*--allow-nesting*"
+is "the record names the policy" "$(record '[.stages[] | .policy // "-"] | join(" ")')" "policy.yaml -"
+like "so does the plan" "$(fence-gate plan all)" "*policy: policy.yaml*"
+gates a <<'END'
+  - {id: a, command: ["true"], policy: none.yaml}
+END
+run_all
+is "a policy that is not there is no failure of the stage: exit 3" "$status" 3
+gates a <<'END'
+  - {id: a, command: ["true"], policy: policy.yaml, sandbox: none}
+END
+exits "a policy without a sandbox is a fault" 65 fence-gate check
+like "with its place" "$(cat "$T/out" "$T/err")" '*"policy" with sandbox none: nothing is confined*'
+
 mkdir "$T/alone"
 cp "$BIN/fence-gate" "$T/alone/"
 gates a <<'END'
