@@ -57,11 +57,14 @@ static void write_exit(struct fence_jsonw *w, const struct fence_group_result *r
 	fence_jsonw_close(w, '}');
 }
 
+/* A monitor that was killed between the fork and its word about it has told neither. */
 static void write_process(struct fence_jsonw *w, const struct fence_group_result *result)
 {
 	fence_jsonw_open(w, "process", '{');
-	fence_jsonw_int(w, "pid", result->pid);
-	fence_jsonw_decimal(w, "start", result->start_ticks);
+	if (result->pid > 0)
+		fence_jsonw_int(w, "pid", result->pid);
+	if (result->start_ticks > 0)
+		fence_jsonw_decimal(w, "start", result->start_ticks);
 	fence_jsonw_close(w, '}');
 }
 

@@ -19,6 +19,13 @@ one() { # WHO KIND
 		ok "$who, $kind: $victim killed at each system call from the fork to the start" as "$who" \
 			run_kill steps "$victim" fence-run -q --contain "$kind" --keep-fd 9 -- sh -c "$tree"
 		note "$who, $kind, $victim: $(grep killed "$T/.ok" | tail -n 1)"
+		[ "$victim" = monitor ] || continue
+		: >"$T/records.$who.$kind"
+		ok "$who, $kind: and once more, for the records" as "$who" run_kill steps "$victim" \
+			fence-run -q --result-fd 8 --contain "$kind" --keep-fd 9 -- sh -c "$tree" 8>>"$T/records.$who.$kind"
+		ok "$who, $kind: each is as its schema says" check "$T/records.$who.$kind"
+		ok "$who, $kind: there are some, of commands that had been started and of others" test \
+			"$(jq -s 'map(select(.monitorLost)) | map(has("process")) | unique | length' "$T/records.$who.$kind")" = 2
 	done
 	ok "$who, $kind: a swarm does not outlive the monitor" as "$who" run_kill after 100 monitor \
 		fence-run -q --contain "$kind" --keep-fd 9 -- run_swarm setsid-hoppers 10 "$T/swarm.$who.$kind"
