@@ -103,24 +103,37 @@ static int drop_others(uint64_t keep, struct fence_err *err)
 	return rc < 0 ? fence_fail(err, rc, "drop capabilities") : 0;
 }
 
+static int raise_ambient(uint64_t keep)
+{
+	for (unsigned int cap = 0; cap < 64; cap++)
+		if (keep >> cap & 1 && prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_RAISE, cap, 0, 0) < 0)
+			return -errno;
+	return 0;
+}
+
+/* What is ambient must be inheritable before, and cannot be raised any more after the lock,
+ * which takes a capability itself. */
 int guard_keep_ambient(uint64_t keep, struct fence_err *err)
 {
 	struct __user_cap_header_struct header = { .version = _LINUX_CAPABILITY_VERSION_3 };
 	struct __user_cap_data_struct data[HALVES];
-	int rc = 0;
+	int rc;
 
 	if (keep == 0)
 		return drop_all(err);
-	for (unsigned int i = 0; i < HALVES; i++) {
-		uint32_t kept = (uint32_t)(keep >> (32 * i));
-
-		data[i] = (struct __user_cap_data_struct){ kept, kept, kept };
-	}
-	if (capset(&header, data) < 0)
+	rc = read_caps(data);
+	for (unsigned int i = 0; i < HALVES; i++)
+		data[i].inheritable = (uint32_t)(keep >> (32 * i));
+	if (rc == 0 && capset(&header, data) < 0)
 		rc = -errno;
-	for (unsigned int cap = 0; rc == 0 && cap < 64; cap++)
-		if (keep >> cap & 1 && prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_RAISE, cap, 0, 0) < 0)
-			rc = -errno;
+	if (rc == 0)
+		rc = raise_ambient(keep);
+	if (rc == 0)
+		rc = lock_uid_0();
+	for (unsigned int i = 0; i < HALVES; i++)
+		data[i].permitted = data[i].effective = data[i].inheritable;
+	if (rc == 0 && capset(&header, data) < 0)
+		rc = -errno;
 	return rc < 0 ? fence_fail(err, rc, "keep capabilities") : 0;
 }
 

@@ -422,6 +422,26 @@ NESTED(file_handle)
 	return outcome(open_by_handle_at(AT_FDCWD, &handle.head, O_RDONLY));
 }
 
+/* --- without namespaces of its own ------------------------------------------------------ */
+
+static int mount_at_once(const struct attempt *at)
+{
+	(void)at;
+	return outcome(mount("none", "plain.d", "tmpfs", 0, NULL));
+}
+
+static int umount_at_once(const struct attempt *at)
+{
+	(void)at;
+	return outcome(umount2("denied", 0));
+}
+
+static int name_at_once(const struct attempt *at)
+{
+	(void)at;
+	return outcome(sethostname("x", 1));
+}
+
 /* --- users ---------------------------------------------------------------------------------- */
 
 static int map_others(const struct attempt *at)
@@ -597,6 +617,9 @@ NESTED(by_copying_up)
 	ATTEMPT(title, "seccomp", answer, NULL, "ok", NULL, function, .for_root = true)
 
 static const struct attempt attempts[] = {
+	ATTEMPT("not-mount", "privileges", "EPERM", NULL, "ok", NULL, mount_at_once, .number = 0),
+	ATTEMPT("not-umount", "privileges", "EPERM", NULL, "ok", NULL, umount_at_once, .number = 0),
+	ATTEMPT("not-hostname", "privileges", "EPERM", NULL, "untried", NULL, name_at_once, .number = 0),
 	ATTEMPT("read-mask", "mounts", "nothing", NULL, "ok", NULL, read_mask, .number = 0),
 	LOCKED("umount-mask", "EINVAL", umount_mask),
 	FILTERED("umount-mask-lazily", "EPERM", "ok", NULL, umount_mask_lazily),
