@@ -77,7 +77,8 @@ int guard_root_shadow(struct guard_plan *plan, int folder_fd, int dir_fd, const 
 {
 	owned_fd from_fd = openat(folder_fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	owned_fd tree_fd = -1;
-	struct stat like, st;
+	struct stat like;
+	struct stat st = { .st_dev = 0 };
 	int rc;
 
 	if (from_fd < 0 || fstat(from_fd, &like) < 0)
@@ -107,17 +108,29 @@ static bool is_made_up(const struct guard_plan *plan, dev_t device)
 	return false;
 }
 
+/* What would have to be there: by the folder, since `path` itself is the name of what is
+ * to be brought in. */
+static void hint_place(const struct guard_plan *plan, const char *path, struct fence_err *err)
+{
+	char parent[PATH_MAX];
+	char outer[PATH_MAX];
+	const char *slash = strrchr(path, '/');
+
+	(void)snprintf(parent, sizeof(parent), "%.*s", slash == path ? 1 : (int)(slash - path),
+		       path);
+	if (guard_root_outer(plan, parent, outer) == 0)
+		(void)fence_hint(err, "create %s%s", outer, slash);
+}
+
 static int fail_place(const struct guard_plan *plan, int rc, const char *path,
 		      struct fence_err *err)
 {
-	char outer[PATH_MAX];
-
 	if (rc == -E2BIG)
 		fence_fail_why(err, rc, "the folder that it would be in has too many entries",
 			       "make a place for %s", path);
 	else
 		fence_fail(err, rc, "make a place for %s", path);
-	(void)fence_hint(err, "create %s", guard_root_outer(plan, path, outer) == 0 ? outer : path);
+	hint_place(plan, path, err);
 	return rc;
 }
 

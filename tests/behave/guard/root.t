@@ -169,6 +169,22 @@ refuses "nor can a folder above it" \
 	"let /a be written: it is not there, or something in it is not that a mount goes to; create it on the host" \
 	bare --ro-bind project:/a/b --rw /a -- true
 rm -f project/more
+mkdir bare/many
+(cd bare/many && seq 513 | xargs touch)
+refuses "a folder with too many entries is not taken" \
+	"make a place for /many/x: the folder that it would be in has too many entries; create $W/bare/many/x" \
+	bare --ro-bind project:/many/x -- true
+rm -r bare/many
+
+# A repository that is brought in is protected, or a copy, as it is in place.
+if command -v git >/dev/null; then
+	git init -q repo
+	echo "[core]" >>repo/.git/config
+	config=$(cat repo/.git/config)
+	within --bind repo:/work --cwd /work -- sh -c 'echo "fsmonitor = evil" >>.git/config; mkdir -p .git/hooks; echo x >.git/hooks/post-commit' 2>/dev/null
+	is "git's settings stay as they were" "$(cat repo/.git/config)" "$config"
+	ok "and no hook is there" test ! -e repo/.git/hooks/post-commit
+fi
 
 # The folder itself.
 is "a trailing slash" "$(PATH=$PATH:/build/test fence-guard exec --root tree/ $B -- cat /etc/passwd 2>&1)" "the tree's"

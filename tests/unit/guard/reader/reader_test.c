@@ -90,6 +90,11 @@ static void every_fault_has_its_place_and_the_nearest_key(void **state)
 		  "5m\n" },
 		{ "version: 1\nprofiles:\n  a: {seccomp: off}",
 		  "p:3:16: \"seccomp\" cannot be \"off\"; use one of default, strict\n" },
+		{ "version: 1\nprofiles:\n  a: {files: {bind: [\"a:b\"]}}",
+		  "p:3:22: \"a:b\" is not of the form SOURCE:DEST; DEST is absolute\n" },
+		{ "version: 1\nprofiles:\n  a: {extends: none, root: tree}",
+		  "p:3:28: profile \"a\" confines neither files nor system calls; it must extend "
+		  "another than none\n" },
 		{ "version: 1\nprofiles:\n  a: {waitAll: on}",
 		  "p:3:16: \"waitAll\" cannot be \"on\"; use one of false, true\n" },
 		{ "version: 1\nprofiles:\n  a: {seccomp: []}",
