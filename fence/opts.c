@@ -10,11 +10,11 @@
 
 /* What every program understands, beside its table. */
 static const struct fence_opt common[] = {
-	{ 0, "help", NULL, "show this help and exit", NULL, NULL },
-	{ 0, "version", NULL, "show the version and exit", NULL, NULL },
-	{ 0, "completions", "SHELL", "print completions for a shell and exit", NULL,
-	  "bash|zsh|fish" },
-	{ 0, "print-options", NULL, "print the names of all options and exit", NULL, NULL },
+	{ 0, "help", NULL, "show this help and exit", .set = NULL },
+	{ 0, "version", NULL, "show the version and exit", .set = NULL },
+	{ 0, "completions", "SHELL", "print completions for a shell and exit",
+	  .choices = "bash|zsh|fish" },
+	{ 0, "print-options", NULL, "print the names of all options and exit", .set = NULL },
 };
 #define COMMON_COUNT (sizeof(common) / sizeof(common[0]))
 
@@ -103,6 +103,25 @@ static void name_option(const struct fence_opt *opt, const char *value, int rc,
 	}
 }
 
+/* -ENOSYS: the row has a function for it. */
+static int store(const struct fence_opt *opt, const char *value, void *conf)
+{
+	char *at = (char *)conf + opt->offset;
+	bool yes = true;
+
+	switch (opt->kind) {
+	case FENCE_OPT_SETS_TRUE:
+		memcpy(at, &yes, sizeof(yes));
+		return 0;
+	case FENCE_OPT_KEEPS:
+		memcpy(at, &value, sizeof(value));
+		return 0;
+	case FENCE_OPT_CALLS:
+		break;
+	}
+	return -ENOSYS;
+}
+
 static int apply(const struct fence_opt *opt, const char *value, void *conf, struct fence_err *err)
 {
 	int rc;
@@ -112,7 +131,7 @@ static int apply(const struct fence_opt *opt, const char *value, void *conf, str
 		(void)fence_hint(err, "use one of %s", opt->choices);
 		return -EINVAL;
 	}
-	if (opt->set == NULL)
+	if (store(opt, value, conf) == 0 || opt->set == NULL)
 		return 0;
 	rc = opt->set(conf, value, err);
 	if (rc >= 0)

@@ -15,16 +15,34 @@
 #include "fence/err.h"
 #include "fence/text.h"
 
+/* What a row does without a function of its own. */
+enum fence_opt_kind {
+	FENCE_OPT_CALLS, /* `set` */
+	FENCE_OPT_SETS_TRUE,
+	FENCE_OPT_KEEPS, /* the value itself, which is argv's */
+};
+
 struct fence_opt {
 	char letter;	  /* 0: none */
 	const char *name; /* long name, without the dashes */
 	const char *arg;  /* the argument's name in help (`DURATION`), or NULL */
 	const char *help; /* one sentence, lower case, no full stop */
-	/* Stores the value in the program's struct conf. -EINVAL and friends
-	 * with words in `err`. `value` is NULL for an option without argument. */
+	/* For FENCE_OPT_CALLS: stores the value in the program's struct conf. -EINVAL and
+	 * friends with words in `err`. `value` is NULL for an option without argument. */
 	int (*set)(void *conf, const char *value, struct fence_err *err);
 	const char *choices; /* "kill|wait|leave": checked by the parser, offered by completions */
+	enum fence_opt_kind kind;
+	size_t offset; /* of what is set, in the program's struct conf */
 };
+
+/* The end of a row that stands for a `bool` or a `const char *` of `type`; the compiler
+ * refuses another. */
+#define FENCE_OPT_TRUE(type, member)                                             \
+	.kind = FENCE_OPT_SETS_TRUE, .offset = _Generic(((type *)NULL)->member, \
+	    bool: offsetof(type, member))
+#define FENCE_OPT_KEEP(type, member)                                         \
+	.kind = FENCE_OPT_KEEPS, .offset = _Generic(((type *)NULL)->member, \
+	    const char *: offsetof(type, member))
 
 /* A program, or one verb of a program. */
 struct fence_cli {

@@ -35,13 +35,6 @@ struct conf {
 
 /* --- options ----------------------------------------------------------------------- */
 
-static int set_config(void *conf, const char *value, struct fence_err *err)
-{
-	(void)err;
-	((struct conf *)conf)->config_path = value;
-	return 0;
-}
-
 static int set_jobs(void *conf, const char *value, struct fence_err *err)
 {
 	return fence_opt_number(value, 1, GATE_MAX_JOBS, &((struct conf *)conf)->jobs, err);
@@ -55,39 +48,24 @@ static int set_keep_going(void *conf, const char *value, struct fence_err *err)
 	return 0;
 }
 
-static int set_fail_fast(void *conf, const char *value, struct fence_err *err)
-{
-	(void)value;
-	(void)err;
-	((struct conf *)conf)->fail_fast = true;
-	return 0;
-}
-
-static int set_json(void *conf, const char *value, struct fence_err *err)
-{
-	(void)value;
-	(void)err;
-	((struct conf *)conf)->json = true;
-	return 0;
-}
-
 #define CONFIG_OPTION                                                                              \
 	{                                                                                          \
 		'c', "config", "FILE", "read FILE, whose folder is the root (default gates.yaml)", \
-			set_config, NULL                                                           \
+			FENCE_OPT_KEEP(struct conf, config_path)                                   \
 	}
 #define JSON_OPTION(help)                                                                          \
 	{                                                                                          \
-		0, "json", NULL, help, set_json, NULL                                              \
+		0, "json", NULL, help, FENCE_OPT_TRUE(struct conf, json)                           \
 	}
 
 static const struct fence_opt run_opts[] = {
 	CONFIG_OPTION,
-	{ 'j', "jobs", "N", "run at most N stages at once (default: one a processor)", set_jobs,
-	  NULL },
-	{ 'k', "keep-going", NULL, "go on after a stage did not pass (the default)", set_keep_going,
-	  NULL },
-	{ 0, "fail-fast", NULL, "stop everything once a stage did not pass", set_fail_fast, NULL },
+	{ 'j', "jobs", "N", "run at most N stages at once (default: one a processor)",
+	  .set = set_jobs },
+	{ 'k', "keep-going", NULL, "go on after a stage did not pass (the default)",
+	  .set = set_keep_going },
+	{ 0, "fail-fast", NULL, "stop everything once a stage did not pass",
+	  FENCE_OPT_TRUE(struct conf, fail_fast) },
 	JSON_OPTION("print the record on standard output"),
 };
 

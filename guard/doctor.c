@@ -17,16 +17,8 @@ struct conf {
 	bool json;
 };
 
-static int set_json(void *conf, const char *value, struct fence_err *err)
-{
-	(void)value;
-	(void)err;
-	((struct conf *)conf)->json = true;
-	return 0;
-}
-
 static const struct fence_opt options[] = {
-	{ 0, "json", NULL, "one JSON object instead of words", set_json, NULL },
+	{ 0, "json", NULL, "one JSON object instead of words", FENCE_OPT_TRUE(struct conf, json) },
 };
 
 const struct fence_cli guard_doctor_cli = {

@@ -29,32 +29,11 @@ struct conf {
 	uint64_t keep_caps;
 };
 
-/* --- one function a row ----------------------------------------------------------------- */
-
-static int set_policy(void *conf, const char *value, struct fence_err *err)
-{
-	(void)err;
-	((struct conf *)conf)->file = value;
-	return 0;
-}
-
-static int set_profile(void *conf, const char *value, struct fence_err *err)
-{
-	(void)err;
-	((struct conf *)conf)->profile = value;
-	return 0;
-}
+/* --- what rows do ----------------------------------------------------------------------- */
 
 static int add_rule(void *conf, enum guard_access access, const char *value, struct fence_err *err)
 {
 	return guard_policy_add_rule(&((struct conf *)conf)->policy, access, value, err);
-}
-
-static int set_root(void *conf, const char *value, struct fence_err *err)
-{
-	(void)err;
-	((struct conf *)conf)->root = value;
-	return 0;
 }
 
 static int add_bind(void *conf, const char *value, struct fence_err *err)
@@ -95,38 +74,6 @@ static int add_deny(void *conf, const char *value, struct fence_err *err)
 static int add_protect(void *conf, const char *value, struct fence_err *err)
 {
 	return add_rule(conf, GUARD_PROTECT, value, err);
-}
-
-static int allow_hardlinks(void *conf, const char *value, struct fence_err *err)
-{
-	(void)value;
-	(void)err;
-	((struct conf *)conf)->policy.allow_hardlinks = true;
-	return 0;
-}
-
-static int allow_set_id(void *conf, const char *value, struct fence_err *err)
-{
-	(void)value;
-	(void)err;
-	((struct conf *)conf)->policy.allow_set_id = true;
-	return 0;
-}
-
-static int wait_all(void *conf, const char *value, struct fence_err *err)
-{
-	(void)value;
-	(void)err;
-	((struct conf *)conf)->policy.wait_all = true;
-	return 0;
-}
-
-static int new_session(void *conf, const char *value, struct fence_err *err)
-{
-	(void)value;
-	(void)err;
-	((struct conf *)conf)->policy.new_session = true;
-	return 0;
 }
 
 static int set_net(void *conf, const char *value, struct fence_err *err)
@@ -177,30 +124,6 @@ static int add_limit(void *conf, const char *value, struct fence_err *err)
 	return guard_policy_add_rlimit(&((struct conf *)conf)->policy, value, err);
 }
 
-static int set_strict(void *conf, const char *value, struct fence_err *err)
-{
-	(void)value;
-	(void)err;
-	((struct conf *)conf)->strict = true;
-	return 0;
-}
-
-static int allow_userns(void *conf, const char *value, struct fence_err *err)
-{
-	(void)value;
-	(void)err;
-	((struct conf *)conf)->allow_userns = true;
-	return 0;
-}
-
-static int allow_nesting(void *conf, const char *value, struct fence_err *err)
-{
-	(void)value;
-	(void)err;
-	((struct conf *)conf)->allow_nesting = true;
-	return 0;
-}
-
 static int keep_cap(void *conf, const char *value, struct fence_err *err)
 {
 	int number = guard_cap_number(value);
@@ -211,14 +134,6 @@ static int keep_cap(void *conf, const char *value, struct fence_err *err)
 		return -EINVAL;
 	}
 	((struct conf *)conf)->keep_caps |= UINT64_C(1) << number;
-	return 0;
-}
-
-static int env_all(void *conf, const char *value, struct fence_err *err)
-{
-	(void)value;
-	(void)err;
-	((struct conf *)conf)->policy.env_all = true;
 	return 0;
 }
 
@@ -256,13 +171,6 @@ static int keep_fd(void *conf, const char *value, struct fence_err *err)
 	return guard_policy_keep_fd(&((struct conf *)conf)->policy, fd, err);
 }
 
-static int set_cwd(void *conf, const char *value, struct fence_err *err)
-{
-	(void)err;
-	((struct conf *)conf)->policy.cwd = value;
-	return 0;
-}
-
 static int set_status_fd(void *conf, const char *value, struct fence_err *err)
 {
 	return open_fd(value, &((struct conf *)conf)->policy.status_fd, err);
@@ -285,46 +193,53 @@ static int set_explain_fd(void *conf, const char *value, struct fence_err *err)
 }
 
 static const struct fence_opt options[] = {
-	{ 0, "policy", "FILE", "read the profile, and more, from a policy file", set_policy, NULL },
+	{ 0, "policy", "FILE", "read the profile, and more, from a policy file",
+	  FENCE_OPT_KEEP(struct conf, file) },
 	{ 0, "profile", "NAME", "gate (unless said), chromium, evaluator, none, or the file's",
-	  set_profile, NULL },
-	{ 0, "root", "DIR", "have DIR as /, and nothing else of the machine", set_root, NULL },
+	  FENCE_OPT_KEEP(struct conf, profile) },
+	{ 0, "root", "DIR", "have DIR as /, and nothing else of the machine",
+	  FENCE_OPT_KEEP(struct conf, root) },
 	{ 0, "bind", "SOURCE:DEST", "bring SOURCE in as DEST, to be written (with --root)",
-	  add_bind, NULL },
-	{ 0, "ro-bind", "SOURCE:DEST", "the same, to be read alone", add_ro_bind, NULL },
-	{ 0, "rw", "PATH", "may be read and written", add_rw, NULL },
-	{ 0, "ro", "PATH", "may be read; shows what would be hidden", add_ro, NULL },
-	{ 0, "tmpfs", "PATH", "an empty folder in memory", add_tmpfs, NULL },
-	{ 0, "overlay", "PATH", "may be written; the changes go with the command", add_overlay,
-	  NULL },
-	{ 0, "deny", "PATH", "may be neither read nor written", add_deny, NULL },
-	{ 0, "protect", "PATH", "stays as it is inside a writable folder", add_protect, NULL },
+	  .set = add_bind },
+	{ 0, "ro-bind", "SOURCE:DEST", "the same, to be read alone", .set = add_ro_bind },
+	{ 0, "rw", "PATH", "may be read and written", .set = add_rw },
+	{ 0, "ro", "PATH", "may be read; shows what would be hidden", .set = add_ro },
+	{ 0, "tmpfs", "PATH", "an empty folder in memory", .set = add_tmpfs },
+	{ 0, "overlay", "PATH", "may be written; the changes go with the command",
+	  .set = add_overlay },
+	{ 0, "deny", "PATH", "may be neither read nor written", .set = add_deny },
+	{ 0, "protect", "PATH", "stays as it is inside a writable folder", .set = add_protect },
 	{ 0, "allow-hardlinks", NULL, "go on although a closed file has a second name",
-	  allow_hardlinks, NULL },
-	{ 0, "net", "MODE", "none (lo alone), host, or ports:PORTS of the host's", set_net, NULL },
-	{ 0, "memory", "SIZE", "so much memory, of all processes together", set_memory, NULL },
-	{ 0, "pids", "N", "so many processes and threads", set_pids, NULL },
-	{ 0, "cpu", "N[%]", "so many processors, as 2, 0.5 or 50%", set_cpu, NULL },
+	  FENCE_OPT_TRUE(struct conf, policy.allow_hardlinks) },
+	{ 0, "net", "MODE", "none (lo alone), host, or ports:PORTS of the host's", .set = set_net },
+	{ 0, "memory", "SIZE", "so much memory, of all processes together", .set = set_memory },
+	{ 0, "pids", "N", "so many processes and threads", .set = set_pids },
+	{ 0, "cpu", "N[%]", "so many processors, as 2, 0.5 or 50%", .set = set_cpu },
 	{ 0, "limit", "NAME=SOFT[:HARD]", "a resource limit of each process: nofile=1024",
-	  add_limit, NULL },
-	{ 0, "strict", NULL, "allow the system calls of a list, and no others", set_strict, NULL },
-	{ 0, "allow-userns", NULL, "let the command make user namespaces (browsers)", allow_userns,
-	  NULL },
+	  .set = add_limit },
+	{ 0, "strict", NULL, "allow the system calls of a list, and no others",
+	  FENCE_OPT_TRUE(struct conf, strict) },
+	{ 0, "allow-userns", NULL, "let the command make user namespaces (browsers)",
+	  FENCE_OPT_TRUE(struct conf, allow_userns) },
 	{ 0, "allow-set-id", NULL, "let the command make set-user-ID and set-group-ID files",
-	  allow_set_id, NULL },
+	  FENCE_OPT_TRUE(struct conf, policy.allow_set_id) },
 	{ 0, "allow-nesting", NULL, "let the command confine others, as with fence-guard or bwrap",
-	  allow_nesting, NULL },
-	{ 0, "keep-cap", "NAME", "a capability to keep when started as root", keep_cap, NULL },
-	{ 0, "wait-all", NULL, "wait for what the command leaves running", wait_all, NULL },
-	{ 0, "new-session", NULL, "a session of its own, without the terminal", new_session, NULL },
-	{ 0, "env-all", NULL, "pass the whole environment", env_all, NULL },
-	{ 0, "env", "NAME[=VALUE]", "pass or set a variable", add_env, NULL },
-	{ 0, "unset", "NAME", "do not pass a variable", add_unset, NULL },
-	{ 0, "keep-fd", "N", "leave a descriptor open", keep_fd, NULL },
-	{ 0, "cwd", "DIR", "work there; it may be written", set_cwd, NULL },
-	{ 0, "status-fd", "N", "write JSON lines about start and end there", set_status_fd, NULL },
-	{ 0, "explain", NULL, "tell what is refused, and by which rule", set_explain, NULL },
-	{ 0, "explain-fd", "N", "tell it there, not on standard error", set_explain_fd, NULL },
+	  FENCE_OPT_TRUE(struct conf, allow_nesting) },
+	{ 0, "keep-cap", "NAME", "a capability to keep when started as root", .set = keep_cap },
+	{ 0, "wait-all", NULL, "wait for what the command leaves running",
+	  FENCE_OPT_TRUE(struct conf, policy.wait_all) },
+	{ 0, "new-session", NULL, "a session of its own, without the terminal",
+	  FENCE_OPT_TRUE(struct conf, policy.new_session) },
+	{ 0, "env-all", NULL, "pass the whole environment",
+	  FENCE_OPT_TRUE(struct conf, policy.env_all) },
+	{ 0, "env", "NAME[=VALUE]", "pass or set a variable", .set = add_env },
+	{ 0, "unset", "NAME", "do not pass a variable", .set = add_unset },
+	{ 0, "keep-fd", "N", "leave a descriptor open", .set = keep_fd },
+	{ 0, "cwd", "DIR", "work there; it may be written",
+	  FENCE_OPT_KEEP(struct conf, policy.cwd) },
+	{ 0, "status-fd", "N", "write JSON lines about start and end there", .set = set_status_fd },
+	{ 0, "explain", NULL, "tell what is refused, and by which rule", .set = set_explain },
+	{ 0, "explain-fd", "N", "tell it there, not on standard error", .set = set_explain_fd },
 };
 
 const struct fence_cli guard_exec_cli = {

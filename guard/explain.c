@@ -63,20 +63,6 @@ struct answer {
 
 /* --- options ---------------------------------------------------------------------- */
 
-static int set_policy(void *conf, const char *value, struct fence_err *err)
-{
-	(void)err;
-	((struct conf *)conf)->file = value;
-	return 0;
-}
-
-static int set_profile(void *conf, const char *value, struct fence_err *err)
-{
-	(void)err;
-	((struct conf *)conf)->profile = value;
-	return 0;
-}
-
 static int ask_about(void *arg, enum kind kind, const char *value, struct fence_err *err)
 {
 	struct conf *conf = arg;
@@ -111,22 +97,15 @@ static int set_command(void *conf, const char *value, struct fence_err *err)
 	return ask_about(conf, KIND_COMMAND, value, err);
 }
 
-static int set_json(void *conf, const char *value, struct fence_err *err)
-{
-	(void)value;
-	(void)err;
-	((struct conf *)conf)->json = true;
-	return 0;
-}
-
 static const struct fence_opt options[] = {
-	{ 0, "policy", "FILE", "the policy file that is asked", set_policy, NULL },
-	{ 0, "profile", "NAME", "the profile that is asked (gate)", set_profile, NULL },
-	{ 0, "path", "PATH", "may it be read and written", set_path, NULL },
-	{ 0, "host", "HOST[:PORT]", "may it be connected to", set_host, NULL },
-	{ 0, "syscall", "NAME", "may it be called", set_syscall, NULL },
-	{ 0, "command", "TEXT", "what do the commands of the file advise", set_command, NULL },
-	{ 0, "json", NULL, "answer with a record", set_json, NULL },
+	{ 0, "policy", "FILE", "the policy file that is asked", FENCE_OPT_KEEP(struct conf, file) },
+	{ 0, "profile", "NAME", "the profile that is asked (gate)",
+	  FENCE_OPT_KEEP(struct conf, profile) },
+	{ 0, "path", "PATH", "may it be read and written", .set = set_path },
+	{ 0, "host", "HOST[:PORT]", "may it be connected to", .set = set_host },
+	{ 0, "syscall", "NAME", "may it be called", .set = set_syscall },
+	{ 0, "command", "TEXT", "what do the commands of the file advise", .set = set_command },
+	{ 0, "json", NULL, "answer with a record", FENCE_OPT_TRUE(struct conf, json) },
 };
 
 const struct fence_cli guard_explain_cli = {

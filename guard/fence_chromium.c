@@ -25,20 +25,6 @@ static int set_uid(void *conf, const char *value, struct fence_err *err)
 	return fence_opt_number(value, 1, 4294967294, &((struct browser_conf *)conf)->uid, err);
 }
 
-static int set_browser(void *conf, const char *value, struct fence_err *err)
-{
-	(void)err;
-	((struct browser_conf *)conf)->browser = value;
-	return 0;
-}
-
-static int set_evidence(void *conf, const char *value, struct fence_err *err)
-{
-	(void)err;
-	((struct browser_conf *)conf)->evidence = value;
-	return 0;
-}
-
 static int set_evidence_fd(void *conf, const char *value, struct fence_err *err)
 {
 	long long fd;
@@ -47,14 +33,6 @@ static int set_evidence_fd(void *conf, const char *value, struct fence_err *err)
 	if (rc == 0)
 		((struct browser_conf *)conf)->evidence_fd = (int)fd;
 	return rc;
-}
-
-static int set_strict(void *conf, const char *value, struct fence_err *err)
-{
-	(void)value;
-	(void)err;
-	((struct browser_conf *)conf)->is_strict = true;
-	return 0;
 }
 
 static int set_vocabulary(void *conf, const char *value, struct fence_err *err)
@@ -77,20 +55,20 @@ static int set_prove(void *conf, const char *value, struct fence_err *err)
 
 static const struct fence_opt opts[] = {
 	{ 0, "fence-browser", "PATH", "the Chromium to start, or a wrapper script to look through",
-	  set_browser, NULL },
+	  FENCE_OPT_KEEP(struct browser_conf, browser) },
 	{ 0, "fence-uid", "UID", "as root: the uid, and gid, that the browser gets (default 60600)",
-	  set_uid, NULL },
+	  .set = set_uid },
 	{ 0, "fence-evidence", "FILE", "write evidence to a file, replaced whenever there is more",
-	  set_evidence, NULL },
+	  FENCE_OPT_KEEP(struct browser_conf, evidence) },
 	{ 0, "fence-evidence-fd", "FD",
 	  "write a line of evidence to a descriptor (5 or above) at each new state",
-	  set_evidence_fd, NULL },
+	  .set = set_evidence_fd },
 	{ 0, "fence-strict", NULL, "refuse --no-sandbox and its like instead of leaving them out",
-	  set_strict, NULL },
-	{ 0, "fence-reason-vocabulary", "WORDS", "how finely reasons are told", set_vocabulary,
-	  "full|two" },
+	  FENCE_OPT_TRUE(struct browser_conf, is_strict) },
+	{ 0, "fence-reason-vocabulary", "WORDS", "how finely reasons are told",
+	  .set = set_vocabulary, .choices = "full|two" },
 	{ 0, "fence-prove", "PID",
-	  "start nothing: prove a browser that runs already, print the record", set_prove, NULL },
+	  "start nothing: prove a browser that runs already, print the record", .set = set_prove },
 };
 
 static const struct fence_cli cli = {

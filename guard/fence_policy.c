@@ -20,24 +20,11 @@ struct conf {
 	bool compiled;
 };
 
-static int set_profile(void *conf, const char *value, struct fence_err *err)
-{
-	(void)err;
-	((struct conf *)conf)->profile = value;
-	return 0;
-}
-
-static int set_compiled(void *conf, const char *value, struct fence_err *err)
-{
-	(void)value;
-	(void)err;
-	((struct conf *)conf)->compiled = true;
-	return 0;
-}
-
 static const struct fence_opt options[] = {
-	{ 0, "profile", "NAME", "the profile that must be there (gate)", set_profile, NULL },
-	{ 0, "compiled", NULL, "write what fence-guard reads", set_compiled, NULL },
+	{ 0, "profile", "NAME", "the profile that must be there (gate)",
+	  FENCE_OPT_KEEP(struct conf, profile) },
+	{ 0, "compiled", NULL, "write what fence-guard reads",
+	  FENCE_OPT_TRUE(struct conf, compiled) },
 };
 
 static const struct fence_cli cli = {

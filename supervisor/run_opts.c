@@ -114,32 +114,10 @@ static int set_stderr(void *conf, const char *value, struct fence_err *err)
 	return 0;
 }
 
-static int set_tee(void *conf, const char *value, struct fence_err *err)
-{
-	(void)value;
-	(void)err;
-	((struct run_conf *)conf)->tee = true;
-	return 0;
-}
-
-static int set_log(void *conf, const char *value, struct fence_err *err)
-{
-	(void)err;
-	((struct run_conf *)conf)->log_path = value;
-	return 0;
-}
-
 static int set_leak(void *conf, const char *value, struct fence_err *err)
 {
 	(void)err;
 	((struct run_conf *)conf)->leak_fails = strcmp(value, "fail") == 0;
-	return 0;
-}
-
-static int set_result(void *conf, const char *value, struct fence_err *err)
-{
-	(void)err;
-	((struct run_conf *)conf)->result_path = value;
 	return 0;
 }
 
@@ -200,13 +178,6 @@ static int set_keep_fd(void *arg, const char *value, struct fence_err *err)
 	return 0;
 }
 
-static int set_dir(void *conf, const char *value, struct fence_err *err)
-{
-	(void)err;
-	((struct run_conf *)conf)->dir = value;
-	return 0;
-}
-
 static int set_umask(void *conf, const char *value, struct fence_err *err)
 {
 	char *end;
@@ -234,14 +205,6 @@ static int set_limit(void *arg, const char *value, struct fence_err *err)
 	return fence_limit_parse(value, &conf->limits[conf->limit_count++], err);
 }
 
-static int set_env_allow(void *conf, const char *value, struct fence_err *err)
-{
-	(void)value;
-	(void)err;
-	((struct run_conf *)conf)->env_allow = true;
-	return 0;
-}
-
 int run_conf_edit_env(struct run_conf *conf, const char *text, bool unset, struct fence_err *err)
 {
 	if (text[0] == '\0' || text[0] == '=' || (unset && strchr(text, '=') != NULL))
@@ -261,30 +224,6 @@ static int set_env(void *conf, const char *value, struct fence_err *err)
 static int set_unset(void *conf, const char *value, struct fence_err *err)
 {
 	return run_conf_edit_env(conf, value, true, err);
-}
-
-static int set_keep_signals(void *conf, const char *value, struct fence_err *err)
-{
-	(void)value;
-	(void)err;
-	((struct run_conf *)conf)->keep_signals = true;
-	return 0;
-}
-
-static int set_reraise(void *conf, const char *value, struct fence_err *err)
-{
-	(void)value;
-	(void)err;
-	((struct run_conf *)conf)->reraise = true;
-	return 0;
-}
-
-static int set_quiet(void *conf, const char *value, struct fence_err *err)
-{
-	(void)value;
-	(void)err;
-	((struct run_conf *)conf)->quiet = true;
-	return 0;
 }
 
 static int set_fence(void *conf, const char *value, struct fence_err *err)
@@ -320,97 +259,76 @@ static int set_approved(void *arg, const char *value, struct fence_err *err)
 	return fence_marker_approved_parse(value, &conf->approved, err);
 }
 
-static int set_foreground(void *conf, const char *value, struct fence_err *err)
-{
-	(void)value;
-	(void)err;
-	((struct run_conf *)conf)->foreground = true;
-	return 0;
-}
-
-static int set_pty(void *conf, const char *value, struct fence_err *err)
-{
-	(void)value;
-	(void)err;
-	((struct run_conf *)conf)->pty = true;
-	return 0;
-}
-
-static int set_progress(void *conf, const char *value, struct fence_err *err)
-{
-	(void)value;
-	(void)err;
-	((struct run_conf *)conf)->progress = true;
-	return 0;
-}
-
 static const struct fence_opt own_options[] = {
-	{ 0, "reraise", NULL, "die of the signal that the command died of", set_reraise, NULL },
+	{ 0, "reraise", NULL, "die of the signal that the command died of",
+	  FENCE_OPT_TRUE(struct run_conf, reraise) },
 	{ 0, "foreground", NULL, "leave it in our process group, so that it has our terminal",
-	  set_foreground, NULL },
-	{ 0, "pty", NULL, "give it a terminal of its own, relayed to our input and output", set_pty,
-	  NULL },
+	  FENCE_OPT_TRUE(struct run_conf, foreground) },
+	{ 0, "pty", NULL, "give it a terminal of its own, relayed to our input and output",
+	  FENCE_OPT_TRUE(struct run_conf, pty) },
 	{ 0, "progress", NULL, "on a terminal: show time, processes and memory meanwhile",
-	  set_progress, NULL },
+	  FENCE_OPT_TRUE(struct run_conf, progress) },
 	{ 0, "fence", "MARKER", "start only while this marker is the approved one and active",
-	  set_fence, NULL },
-	{ 0, "attempt", "ID", "with --fence: the attempt that it must be of", set_attempt, NULL },
-	{ 0, "approved", "JSON", "with --fence: the state that it must be in", set_approved, NULL },
-	{ 0, "format", "FORMAT", "with --fence: the marker's format (fence-marker/v1)", set_format,
-	  FENCE_MARKER_FORMATS },
+	  .set = set_fence },
+	{ 0, "attempt", "ID", "with --fence: the attempt that it must be of", .set = set_attempt },
+	{ 0, "approved", "JSON", "with --fence: the state that it must be in",
+	  .set = set_approved },
+	{ 0, "format", "FORMAT", "with --fence: the marker's format (fence-marker/v1)",
+	  .set = set_format, .choices = FENCE_MARKER_FORMATS },
 };
 
 const struct fence_opt run_options[] = {
-	{ 't', "timeout", "DURATION", "end the command after so long; exit 124", set_timeout,
-	  NULL },
+	{ 't', "timeout", "DURATION", "end the command after so long; exit 124",
+	  .set = set_timeout },
 	{ 0, "idle-timeout", "DURATION", "end it after so long without a byte of output; exit 124",
-	  set_idle_timeout, NULL },
+	  .set = set_idle_timeout },
 	{ 0, "cpu-timeout", "DURATION",
 	  "end it after so much processor time, of all that it started together; exit 124",
-	  set_cpu_timeout, NULL },
+	  .set = set_cpu_timeout },
 	{ 0, "clock", "CLOCK", "what --timeout counts: boottime goes on in a suspended machine",
-	  set_clock, "monotonic|boottime" },
-	{ 0, "grace", "DURATION", "between TERM and KILL (5s)", set_grace, NULL },
+	  .set = set_clock, .choices = "monotonic|boottime" },
+	{ 0, "grace", "DURATION", "between TERM and KILL (5s)", .set = set_grace },
 	{ 0, "term-scope", "SCOPE", "who gets the TERM (group); KILL is always for all",
-	  set_term_scope, TERM_SCOPES },
+	  .set = set_term_scope, .choices = TERM_SCOPES },
 	{ 0, "leftover", "ACTION",
 	  "what the command leaves behind is ended (kill), waited for, ended and a "
 	  "failure, or left running",
-	  set_leftover, LEFTOVERS },
+	  .set = set_leftover, .choices = LEFTOVERS },
 	{ 0, "contain", "HOW", "what makes the end certain (subreaper); see the manual",
-	  set_contain, CONTAINS },
+	  .set = set_contain, .choices = CONTAINS },
 	{ 0, "capture", "SIZE", "keep the last SIZE bytes of each output stream for the record",
-	  set_capture, NULL },
-	{ 0, "capture-head", "SIZE", "keep the first SIZE bytes as well", set_capture_head, NULL },
-	{ 0, "tee", NULL, "pass captured output on as well", set_tee, NULL },
-	{ 0, "log", "FILE", "write all output to FILE", set_log, NULL },
-	{ 0, "stdout", "FILE", "let the command write its standard output to FILE", set_stdout,
-	  NULL },
-	{ 0, "stderr", "FILE", "let it write its standard error to FILE", set_stderr, NULL },
-	{ 0, "leak", "ACTION", "output still held open after the end: report it, or fail", set_leak,
-	  "report|fail" },
+	  .set = set_capture },
+	{ 0, "capture-head", "SIZE", "keep the first SIZE bytes as well", .set = set_capture_head },
+	{ 0, "tee", NULL, "pass captured output on as well", FENCE_OPT_TRUE(struct run_conf, tee) },
+	{ 0, "log", "FILE", "write all output to FILE", FENCE_OPT_KEEP(struct run_conf, log_path) },
+	{ 0, "stdout", "FILE", "let the command write its standard output to FILE",
+	  .set = set_stdout },
+	{ 0, "stderr", "FILE", "let it write its standard error to FILE", .set = set_stderr },
+	{ 0, "leak", "ACTION", "output still held open after the end: report it, or fail",
+	  .set = set_leak, .choices = "report|fail" },
 	{ 0, "result", "FILE", "write the result record to FILE (- for standard output)",
-	  set_result, NULL },
-	{ 0, "result-fd", "N", "write the result record to descriptor N", set_result_fd, NULL },
-	{ 0, "events-fd", "N", "write an event a line to descriptor N while it runs", set_events_fd,
-	  NULL },
-	{ 0, "cwd", "DIR", "run it in DIR", set_dir, NULL },
-	{ 0, "umask", "MODE", "run it with this file mode mask (octal)", set_umask, NULL },
-	{ 0, "nice", "N", "add N to its nice value", set_nice, NULL },
-	{ 0, "limit", "NAME=N[:HARD]", "set a resource limit, as nofile=1024 or core=0", set_limit,
-	  NULL },
-	{ 0, "keep-fd", "N", "leave descriptor N open for it (all above 2 are closed)", set_keep_fd,
-	  NULL },
+	  FENCE_OPT_KEEP(struct run_conf, result_path) },
+	{ 0, "result-fd", "N", "write the result record to descriptor N", .set = set_result_fd },
+	{ 0, "events-fd", "N", "write an event a line to descriptor N while it runs",
+	  .set = set_events_fd },
+	{ 0, "cwd", "DIR", "run it in DIR", FENCE_OPT_KEEP(struct run_conf, dir) },
+	{ 0, "umask", "MODE", "run it with this file mode mask (octal)", .set = set_umask },
+	{ 0, "nice", "N", "add N to its nice value", .set = set_nice },
+	{ 0, "limit", "NAME=N[:HARD]", "set a resource limit, as nofile=1024 or core=0",
+	  .set = set_limit },
+	{ 0, "keep-fd", "N", "leave descriptor N open for it (all above 2 are closed)",
+	  .set = set_keep_fd },
 	{ 0, "env-allow", NULL,
 	  "start from PATH HOME USER LOGNAME TMPDIR LANG LC_ALL LC_CTYPE TZ "
 	  "alone",
-	  set_env_allow, NULL },
-	{ 0, "env", "NAME[=VALUE]", "set a variable, or let ours through", set_env, NULL },
-	{ 0, "unset", "NAME", "remove a variable", set_unset, NULL },
+	  FENCE_OPT_TRUE(struct run_conf, env_allow) },
+	{ 0, "env", "NAME[=VALUE]", "set a variable, or let ours through", .set = set_env },
+	{ 0, "unset", "NAME", "remove a variable", .set = set_unset },
 	{ 0, "keep-signals", NULL, "leave ignored and blocked signals as they were given to us",
-	  set_keep_signals, NULL },
-	{ 'q', "quiet", NULL, "say nothing about time-outs, leftovers and leaks", set_quiet, NULL },
-	{ 0, NULL, NULL, NULL, NULL, NULL },
+	  FENCE_OPT_TRUE(struct run_conf, keep_signals) },
+	{ 'q', "quiet", NULL, "say nothing about time-outs, leftovers and leaks",
+	  FENCE_OPT_TRUE(struct run_conf, quiet) },
+	{ .name = NULL },
 };
 
 const struct fence_cli run_cli = {

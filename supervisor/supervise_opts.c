@@ -53,14 +53,6 @@ static int set_durable(void *conf, const char *value, struct fence_err *err)
 	return 0;
 }
 
-static int set_create(void *conf, const char *value, struct fence_err *err)
-{
-	(void)value;
-	(void)err;
-	((struct supervise_conf *)conf)->create = true;
-	return 0;
-}
-
 static int set_release_timeout(void *conf, const char *value, struct fence_err *err)
 {
 	return fence_opt_duration(value, &((struct supervise_conf *)conf)->release_timeout_ms, err);
@@ -104,19 +96,20 @@ static int set_executor(void *arg, const char *value, struct fence_err *err)
 }
 
 static const struct fence_opt own_options[] = {
-	{ 0, "attempt", "ID", "the attempt: 1 to 128 of A-Za-z0-9._-", set_attempt, NULL },
-	{ 0, "marker", "PATH", "its marker", set_marker, NULL },
-	{ 0, "format", "FORMAT", "the marker's format (fence-marker/v1)", set_format,
-	  FENCE_MARKER_FORMATS },
-	{ 0, "create", NULL, "make the marker and start at once, without control lines", set_create,
-	  NULL },
+	{ 0, "attempt", "ID", "the attempt: 1 to 128 of A-Za-z0-9._-", .set = set_attempt },
+	{ 0, "marker", "PATH", "its marker", .set = set_marker },
+	{ 0, "format", "FORMAT", "the marker's format (fence-marker/v1)", .set = set_format,
+	  .choices = FENCE_MARKER_FORMATS },
+	{ 0, "create", NULL, "make the marker and start at once, without control lines",
+	  FENCE_OPT_TRUE(struct supervise_conf, create) },
 	{ 0, "control-fd", "N", "control lines and events on this socket, not on 0 and 1",
-	  set_control_fd, NULL },
-	{ 0, "executor", "PID", "end the attempt also when this process ends", set_executor, NULL },
+	  .set = set_control_fd },
+	{ 0, "executor", "PID", "end the attempt also when this process ends",
+	  .set = set_executor },
 	{ 0, "release-timeout", "DURATION", "give up when not released for so long (30s)",
-	  set_release_timeout, NULL },
-	{ 0, "durable", "HOW", "what is synced: file and folder, file, nothing (full)", set_durable,
-	  FENCE_MARKER_DURABLES },
+	  .set = set_release_timeout },
+	{ 0, "durable", "HOW", "what is synced: file and folder, file, nothing (full)",
+	  .set = set_durable, .choices = FENCE_MARKER_DURABLES },
 };
 
 const struct fence_cli supervise_cli = {

@@ -14,9 +14,9 @@ static int set_wait(void *arg, const char *value, struct fence_err *err)
 }
 
 static const struct fence_opt opts[] = {
-	{ 0, "attempt", "ID", "refuse unless it is this attempt's", marker_set_attempt, NULL },
-	{ 0, "wait", "DURATION", "then wait so long until it is over (0: for ever)", set_wait,
-	  NULL },
+	{ 0, "attempt", "ID", "refuse unless it is this attempt's", .set = marker_set_attempt },
+	{ 0, "wait", "DURATION", "then wait so long until it is over (0: for ever)",
+	  .set = set_wait },
 	MARKER_OPT_DURABLE,
 	MARKER_OPT_FORMAT,
 	MARKER_OPT_LOCK_WAIT,

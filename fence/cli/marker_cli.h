@@ -69,27 +69,27 @@ int marker_set_attempt(void *arg, const char *value, struct fence_err *err);
 int marker_set_format(void *arg, const char *value, struct fence_err *err);
 int marker_set_durable(void *arg, const char *value, struct fence_err *err);
 int marker_set_lock_wait(void *arg, const char *value, struct fence_err *err);
-int marker_set_json(void *arg, const char *value, struct fence_err *err);
 
 #define MARKER_OPT_FORMAT                                                                          \
 	{                                                                                          \
 		0, "format", "FORMAT", "the marker's format (default fence-marker/v1)",            \
-			marker_set_format, FENCE_MARKER_FORMATS                                    \
+			.set = marker_set_format, .choices = FENCE_MARKER_FORMATS                  \
 	}
 #define MARKER_OPT_DURABLE                                                                         \
 	{                                                                                          \
 		0, "durable", "HOW",                                                               \
 			"what is synced: file and folder, file, nothing (default full)",           \
-			marker_set_durable, FENCE_MARKER_DURABLES                                  \
+			.set = marker_set_durable, .choices = FENCE_MARKER_DURABLES                \
 	}
 #define MARKER_OPT_LOCK_WAIT                                                                       \
 	{                                                                                          \
 		0, "lock-wait", "DURATION", "how long to wait for another writer (default 5s)",    \
-			marker_set_lock_wait, NULL                                                 \
+			.set = marker_set_lock_wait                                                \
 	}
 #define MARKER_OPT_JSON                                                                            \
 	{                                                                                          \
-		0, "json", NULL, "one JSON line instead of a sentence", marker_set_json, NULL      \
+		0, "json", NULL, "one JSON line instead of a sentence",                            \
+			FENCE_OPT_TRUE(struct marker_conf, json)                                   \
 	}
 #define MARKER_EXITS                                                                               \
 	"exit status: 0 done; 1 authentic, but not as asked; 2 no authentic marker;\n"             \

@@ -11,8 +11,8 @@ static int set_pid(void *arg, const char *value, struct fence_err *err)
 }
 
 static const struct fence_opt opts[] = {
-	{ 0, "attempt", "ID", "the attempt: 1 to 128 of A-Za-z0-9._-", marker_set_attempt, NULL },
-	{ 0, "pid", "PID", "the supervisor, which must be running", set_pid, NULL },
+	{ 0, "attempt", "ID", "the attempt: 1 to 128 of A-Za-z0-9._-", .set = marker_set_attempt },
+	{ 0, "pid", "PID", "the supervisor, which must be running", .set = set_pid },
 	MARKER_OPT_DURABLE,
 	MARKER_OPT_FORMAT,
 	MARKER_OPT_LOCK_WAIT,

@@ -38,13 +38,3 @@ int marker_set_lock_wait(void *arg, const char *value, struct fence_err *err)
 
 	return fence_opt_duration(value, &conf->lock_wait_ms, err);
 }
-
-int marker_set_json(void *arg, const char *value, struct fence_err *err)
-{
-	struct marker_conf *conf = arg;
-
-	(void)value;
-	(void)err;
-	conf->json = true;
-	return 0;
-}

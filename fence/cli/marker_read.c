@@ -15,9 +15,9 @@ static int set_explain(void *arg, const char *value, struct fence_err *err)
 }
 
 static const struct fence_opt opts[] = {
-	{ 0, "attempt", "ID", "exit 1 unless it is this attempt's", marker_set_attempt, NULL },
+	{ 0, "attempt", "ID", "exit 1 unless it is this attempt's", .set = marker_set_attempt },
 	MARKER_OPT_FORMAT,
-	{ 0, "explain", NULL, "say which rule of reading is broken", set_explain, NULL },
+	{ 0, "explain", NULL, "say which rule of reading is broken", .set = set_explain },
 	MARKER_OPT_JSON,
 };
 

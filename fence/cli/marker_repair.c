@@ -33,12 +33,12 @@ static int set_grace(void *arg, const char *value, struct fence_err *err)
 }
 
 static const struct fence_opt opts[] = {
-	{ 0, "apply", NULL, "do it; otherwise only say what would be done", set_apply, NULL },
-	{ 0, "force", NULL, "believe me that it is over, where that cannot be known", set_force,
-	  NULL },
-	{ 0, "grace", "DURATION", "between TERM and KILL (default 5s; 0: KILL at once)", set_grace,
-	  NULL },
-	{ 0, "attempt", "ID", "refuse unless it is this attempt's", marker_set_attempt, NULL },
+	{ 0, "apply", NULL, "do it; otherwise only say what would be done", .set = set_apply },
+	{ 0, "force", NULL, "believe me that it is over, where that cannot be known",
+	  .set = set_force },
+	{ 0, "grace", "DURATION", "between TERM and KILL (default 5s; 0: KILL at once)",
+	  .set = set_grace },
+	{ 0, "attempt", "ID", "refuse unless it is this attempt's", .set = marker_set_attempt },
 	MARKER_OPT_DURABLE,
 	MARKER_OPT_FORMAT,
 	MARKER_OPT_LOCK_WAIT,

@@ -22,10 +22,11 @@ static int set_status(void *arg, const char *value, struct fence_err *err)
 }
 
 static const struct fence_opt opts[] = {
-	{ 0, "attempt", "ID", "the attempt that it must be of", marker_set_attempt, NULL },
-	{ 0, "approved", "JSON", "the state to replace, as create and read print it", set_approved,
-	  NULL },
-	{ 0, "status", "STATUS", "the new status", set_status, FENCE_MARKER_STATUSES },
+	{ 0, "attempt", "ID", "the attempt that it must be of", .set = marker_set_attempt },
+	{ 0, "approved", "JSON", "the state to replace, as create and read print it",
+	  .set = set_approved },
+	{ 0, "status", "STATUS", "the new status", .set = set_status,
+	  .choices = FENCE_MARKER_STATUSES },
 	MARKER_OPT_DURABLE,
 	MARKER_OPT_FORMAT,
 	MARKER_OPT_LOCK_WAIT,

@@ -268,14 +268,14 @@ static int set_appear(void *arg, const char *value, struct fence_err *err)
 }
 
 static const struct fence_opt opts[] = {
-	{ 0, "status", "STATUS,...", "until its status is one of these", set_statuses, NULL },
-	{ 0, "over", NULL, "until nothing of the attempt runs any more", set_over, NULL },
-	{ 0, "attempt", "ID", "another attempt's marker is not there yet", marker_set_attempt,
-	  NULL },
-	{ 0, "timeout", "DURATION", "exit 75 after so long (default 0, for ever)", set_timeout,
-	  NULL },
-	{ 0, "appear", "DURATION", "how long to wait for a marker at all (default 5s)", set_appear,
-	  NULL },
+	{ 0, "status", "STATUS,...", "until its status is one of these", .set = set_statuses },
+	{ 0, "over", NULL, "until nothing of the attempt runs any more", .set = set_over },
+	{ 0, "attempt", "ID", "another attempt's marker is not there yet",
+	  .set = marker_set_attempt },
+	{ 0, "timeout", "DURATION", "exit 75 after so long (default 0, for ever)",
+	  .set = set_timeout },
+	{ 0, "appear", "DURATION", "how long to wait for a marker at all (default 5s)",
+	  .set = set_appear },
 	MARKER_OPT_FORMAT,
 	MARKER_OPT_JSON,
 };

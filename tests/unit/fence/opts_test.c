@@ -14,7 +14,7 @@
 struct conf {
 	long long timeout_ms;
 	long long count;
-	int quiet;
+	bool quiet;
 	int verbose;
 	const char *mode;
 };
@@ -29,26 +29,11 @@ static int set_count(void *arg, const char *value, struct fence_err *err)
 	return fence_opt_number(value, 1, 9, &((struct conf *)arg)->count, err);
 }
 
-static int set_quiet(void *arg, const char *value, struct fence_err *err)
-{
-	(void)err;
-	assert_null(value);
-	((struct conf *)arg)->quiet++;
-	return 0;
-}
-
 static int set_verbose(void *arg, const char *value, struct fence_err *err)
 {
 	(void)err;
 	assert_null(value);
 	((struct conf *)arg)->verbose++;
-	return 0;
-}
-
-static int set_mode(void *arg, const char *value, struct fence_err *err)
-{
-	(void)err;
-	((struct conf *)arg)->mode = value;
 	return 0;
 }
 
@@ -61,16 +46,17 @@ static int set_wordless(void *arg, const char *value, struct fence_err *err)
 }
 
 static const struct fence_opt opts[] = {
-	{ 't', "timeout", "DURATION", "end it after so long", set_timeout, NULL },
-	{ 'n', "count", "N", "how often", set_count, NULL },
-	{ 'q', "quiet", NULL, "say nothing", set_quiet, NULL },
-	{ 'v', "verbose", NULL, "say more, it's \"all\" [here]: \\", set_verbose, NULL },
-	{ 0, "mode", "MODE", "what to do", set_mode, "kill|wait|leave" },
-	{ 0, "wordless", "X", "fails without words", set_wordless, NULL },
+	{ 't', "timeout", "DURATION", "end it after so long", .set = set_timeout },
+	{ 'n', "count", "N", "how often", .set = set_count },
+	{ 'q', "quiet", NULL, "say nothing", FENCE_OPT_TRUE(struct conf, quiet) },
+	{ 'v', "verbose", NULL, "say more, it's \"all\" [here]: \\", .set = set_verbose },
+	{ 0, "mode", "MODE", "what to do", FENCE_OPT_KEEP(struct conf, mode),
+	  .choices = "kill|wait|leave" },
+	{ 0, "wordless", "X", "fails without words", .set = set_wordless },
 };
 static const struct fence_opt shared[] = {
-	{ 's', "shared", "N", "of two programs", set_count, NULL },
-	{ 0, NULL, NULL, NULL, NULL, NULL },
+	{ 's', "shared", "N", "of two programs", .set = set_count },
+	{ .name = NULL },
 };
 static const struct fence_cli cli = {
 	.program = "fence-test",
@@ -194,7 +180,7 @@ static void letters_may_be_bundled(void **state)
 	(void)state;
 	parse(&run, "-qvq -vn3");
 	assert_int_equal(run.rc, FENCE_OPTS_PARSED);
-	assert_int_equal(run.conf.quiet, 2);
+	assert_true(run.conf.quiet);
 	assert_int_equal(run.conf.verbose, 2);
 	assert_int_equal(run.conf.count, 3);
 }
