@@ -64,16 +64,16 @@ static int protect_markers(struct guard_plan *plan, struct fence_err *err)
 /* The last folder that was looked at. The home folder is often the writable root as well,
  * and need not be listed again. */
 struct looked {
-	const char *folder; /* NULL: none yet */
-	struct guard_glance glance;
+	const char *folder;	     /* NULL: none yet */
+	struct guard_glance *glance; /* what was seen there */
 };
 
 static const struct guard_glance *look(struct looked *looked, const char *folder)
 {
 	if (looked->folder == NULL || strcmp(looked->folder, folder) != 0)
-		guard_glance(folder, &looked->glance);
+		guard_glance(folder, looked->glance);
 	looked->folder = folder;
-	return &looked->glance;
+	return looked->glance;
 }
 
 static int protect_roots(struct guard_plan *plan, struct looked *looked, struct fence_err *err)
@@ -89,10 +89,10 @@ static int protect_roots(struct guard_plan *plan, struct looked *looked, struct 
 			continue;
 		rc = guard_plan_protect_git(plan, root, look(looked, root), err);
 		if (rc == 0)
-			rc = guard_plan_protect_enclosing(plan, root, &looked->glance, err);
+			rc = guard_plan_protect_enclosing(plan, root, looked->glance, err);
 		if (rc == 0)
 			rc = guard_plan_protect_list(plan, root, guard_protected_in_root,
-						     &looked->glance, err);
+						     looked->glance, err);
 	}
 	return rc;
 }
@@ -268,11 +268,11 @@ static int add_inner(struct guard_plan *plan, struct fence_err *err)
 
 int guard_plan_add_defaults(struct guard_plan *plan, struct fence_err *err)
 {
-	struct looked looked;
+	struct guard_glance folder;
+	struct looked looked = { .glance = &folder };
 	struct guard_glance run;
 	int rc;
 
-	looked.folder = NULL;
 	rc = protect_roots(plan, &looked, err);
 
 	/* The next command is to be confined by what this one was, so the links that lead
