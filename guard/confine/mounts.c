@@ -360,6 +360,7 @@ static int place_proc(struct guard_mounts *mounts, struct guard_plan *plan, stru
 {
 	/* Also in a user namespace: uid 0 that is mapped to itself is the host's. */
 	bool owns_settings = getauxval(AT_EUID) == 0;
+	bool read_only = owns_settings && !mounts->keep_proc_rw;
 	int rc = 0;
 
 	/* In a user namespace the kernel gives a new /proc no more rights than one has that is
@@ -368,7 +369,12 @@ static int place_proc(struct guard_mounts *mounts, struct guard_plan *plan, stru
 	if (owns_settings && mounts->nesting)
 		rc = mount_proc("proc", true);
 	if (rc == 0)
-		rc = mount_proc("/proc", owns_settings && !mounts->keep_proc_rw);
+		rc = mount_proc("/proc", read_only);
+	/* Inside of such a one the maps of a namespace cannot be written, but all be read. */
+	if (rc == -EPERM && owns_settings && !read_only && !mounts->nesting) {
+		read_only = true;
+		rc = mount_proc("/proc", true);
+	}
 
 	/* Without one nobody inside could map a user. */
 	if (!mounts->nesting && (rc == -EPERM || rc == -EACCES)) {
@@ -377,8 +383,8 @@ static int place_proc(struct guard_mounts *mounts, struct guard_plan *plan, stru
 	}
 	if (rc < 0)
 		return fence_fail(err, rc, "mount /proc");
-	plan->proc_read_only = !plan->proc_masked && owns_settings && !mounts->keep_proc_rw;
-	return plan->proc_masked || !owns_settings || !mounts->keep_proc_rw ? 0 : close_proc(err);
+	plan->proc_read_only = !plan->proc_masked && read_only;
+	return plan->proc_masked || !owns_settings || read_only ? 0 : close_proc(err);
 }
 
 int guard_mounts_apply(struct guard_mounts *mounts, struct guard_plan *plan, struct fence_err *err)

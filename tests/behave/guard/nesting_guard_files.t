@@ -1,0 +1,8 @@
+#!/bin/sh
+# A half of the scenarios inside of fence-guard with --allow-nesting.
+. "$(dirname "$0")/guard.sh"
+. "$SRC/tests/behave/guard/nesting.sh"
+
+# shellcheck disable=SC2086 # words
+within guard $of_files
+done_testing

@@ -1,0 +1,8 @@
+#!/bin/sh
+# A half of the scenarios inside of fence-guard with profile none.
+. "$(dirname "$0")/guard.sh"
+. "$SRC/tests/behave/guard/nesting.sh"
+
+# shellcheck disable=SC2086 # words
+within none $of_files
+done_testing
