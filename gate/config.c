@@ -26,32 +26,6 @@ static void fault_at(struct fence_yaml *yaml, const struct fence_yaml_node *node
 	fence_yaml_fault(yaml, node->line, node->column, "%s", what);
 }
 
-/* The number of the word in `words`, or -1 with a fault. */
-static int take_choice(struct fence_yaml *yaml, const struct fence_yaml_node *value,
-		       const char *const *words, size_t count)
-{
-	char all[128] = "";
-	size_t length = 0;
-	const char *nearest;
-
-	for (size_t i = 0; i < count; i++) {
-		if (strcmp(words[i], value->text) == 0)
-			return (int)i;
-		length += (size_t)snprintf(all + length, sizeof(all) - length, "%s%s",
-					   i > 0 ? ", " : "", words[i]);
-	}
-	nearest = fence_nearest(value->text, words, count);
-	if (nearest)
-		fence_yaml_fault(yaml, value->line, value->column,
-				 "\"%s\" cannot be \"%.64s\"; did you mean \"%s\"", value->key,
-				 value->text, nearest);
-	else
-		fence_yaml_fault(yaml, value->line, value->column,
-				 "\"%s\" cannot be \"%.64s\"; use one of %s", value->key,
-				 value->text, all);
-	return -1;
-}
-
 static void take_duration(struct fence_yaml *yaml, const struct fence_yaml_node *value,
 			  int64_t min_ms, int64_t max_ms, const char *range, int64_t *ret)
 {
@@ -286,8 +260,8 @@ static void stage_needs(void *arg, struct fence_yaml *yaml, const struct fence_y
 static void stage_sandbox(void *arg, struct fence_yaml *yaml, const struct fence_yaml_node *value)
 {
 	struct gate_stage *stage = arg;
-	int chosen = take_choice(yaml, value, sandbox_words,
-				 sizeof(sandbox_words) / sizeof(sandbox_words[0]));
+	int chosen = fence_yaml_choice(yaml, value, sandbox_words,
+				       sizeof(sandbox_words) / sizeof(sandbox_words[0]));
 
 	if (chosen >= 0)
 		stage->sandbox = (enum gate_sandbox)chosen;
@@ -309,7 +283,7 @@ static void stage_leaks(void *arg, struct fence_yaml *yaml, const struct fence_y
 	static const char *const words[] = { "warn", "fail" };
 	struct gate_stage *stage = arg;
 
-	stage->leaks_fail = take_choice(yaml, value, words, 2) == 1;
+	stage->leaks_fail = fence_yaml_choice(yaml, value, words, 2) == 1;
 }
 
 static void env_keep(void *arg, struct fence_yaml *yaml, const struct fence_yaml_node *value)
@@ -405,7 +379,7 @@ static void gate_tier(void *arg, struct fence_yaml *yaml, const struct fence_yam
 	static const char *const words[] = { "full", "targeted" };
 	struct gate_gate *gate = arg;
 
-	gate->targeted = take_choice(yaml, value, words, 2) == 1;
+	gate->targeted = fence_yaml_choice(yaml, value, words, 2) == 1;
 }
 
 static void gate_stages(void *arg, struct fence_yaml *yaml, const struct fence_yaml_node *value)

@@ -100,6 +100,11 @@ struct fence_yaml_key {
 void fence_yaml_take(struct fence_yaml *yaml, const struct fence_yaml_node *node, const char *what,
 		     const struct fence_yaml_key *keys, size_t count, void *arg);
 
+/* The number of the scalar among `words`, or -1 with a fault that names the nearest, or
+ * all of them. */
+int fence_yaml_choice(struct fence_yaml *yaml, const struct fence_yaml_node *value,
+		      const char *const *words, size_t count);
+
 /* "a scalar", "a list", "a mapping". */
 const char *fence_yaml_kind_name(enum fence_yaml_kind kind);
 

@@ -39,7 +39,7 @@ static void take_verdict(void *arg, struct fence_yaml *yaml, const struct fence_
 {
 	static const char *const verdicts[] = { "allow", "deny", "ask", "opaque" };
 
-	if (guard_reader_choice(yaml, value, verdicts, COUNT(verdicts)) >= 0)
+	if (fence_yaml_choice(yaml, value, verdicts, COUNT(verdicts)) >= 0)
 		((struct command *)arg)->verdict = value->text;
 }
 
@@ -141,7 +141,7 @@ static void take_opaque(void *arg, struct fence_yaml *yaml, const struct fence_y
 	static const char *const verdicts[] = { "allow", "deny", "ask" };
 	struct guard_reader *reader = arg;
 
-	if (guard_reader_choice(yaml, value, verdicts, COUNT(verdicts)) >= 0)
+	if (fence_yaml_choice(yaml, value, verdicts, COUNT(verdicts)) >= 0)
 		guard_wire_add(&reader->body, GUARD_WIRE_OPAQUE, guard_reader_place(value),
 			       value->key, value->text, NULL);
 }

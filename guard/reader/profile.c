@@ -165,7 +165,7 @@ static void take_mode(void *arg, struct fence_yaml *yaml, const struct fence_yam
 {
 	static const char *const modes[] = { "none", "host", "rules", "ports" };
 	struct profile *profile = arg;
-	int mode = guard_reader_choice(yaml, value, modes, COUNT(modes));
+	int mode = fence_yaml_choice(yaml, value, modes, COUNT(modes));
 
 	if (mode >= 0)
 		write_out(arg, GUARD_WIRE_NET, value, value->text, NULL);
@@ -468,7 +468,7 @@ static void take_extends(void *arg, struct fence_yaml *yaml, const struct fence_
 	const char *names[GUARD_PROFILES_MAX];
 	size_t count = guard_profile_names(names);
 
-	if (guard_reader_choice(yaml, value, names, count) >= 0)
+	if (fence_yaml_choice(yaml, value, names, count) >= 0)
 		profile->base = guard_profile_find(value->text);
 }
 

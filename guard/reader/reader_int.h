@@ -6,10 +6,6 @@
 
 struct guard_place guard_reader_place(const struct fence_yaml_node *node);
 
-/* The number of the scalar's word in `words`, or -1 with a fault that names the nearest. */
-int guard_reader_choice(struct fence_yaml *yaml, const struct fence_yaml_node *value,
-			const char *const *words, size_t count);
-
 /* A scalar that is not empty, or NULL with a fault; `what` is "a path". */
 const char *guard_reader_text(struct fence_yaml *yaml, const struct fence_yaml_node *value,
 			      const char *what);

@@ -28,7 +28,7 @@ static void take_base(void *arg, struct fence_yaml *yaml, const struct fence_yam
 {
 	static const char *const filters[] = { "default", "strict" };
 
-	if (guard_reader_choice(yaml, value, filters, COUNT(filters)) >= 0)
+	if (fence_yaml_choice(yaml, value, filters, COUNT(filters)) >= 0)
 		write_out(((struct lists *)arg)->out, GUARD_WIRE_SECCOMP, value, value->text, NULL);
 }
 

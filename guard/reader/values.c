@@ -11,32 +11,6 @@ struct guard_place guard_reader_place(const struct fence_yaml_node *node)
 	return (struct guard_place){ .line = node->line, .column = node->column };
 }
 
-int guard_reader_choice(struct fence_yaml *yaml, const struct fence_yaml_node *value,
-			const char *const *words, size_t count)
-{
-	char all[128] = "";
-	size_t length = 0;
-	const char *nearest;
-
-	for (size_t i = 0; i < count; i++) {
-		if (strcmp(words[i], value->text) == 0)
-			return (int)i;
-		if (length < sizeof(all))
-			length += (size_t)snprintf(all + length, sizeof(all) - length, "%s%s",
-						   i > 0 ? ", " : "", words[i]);
-	}
-	nearest = fence_nearest(value->text, words, count);
-	if (nearest)
-		fence_yaml_fault(yaml, value->line, value->column,
-				 "\"%s\" cannot be \"%.64s\"; did you mean \"%s\"", value->key,
-				 value->text, nearest);
-	else
-		fence_yaml_fault(yaml, value->line, value->column,
-				 "\"%s\" cannot be \"%.64s\"; use one of %s", value->key,
-				 value->text, all);
-	return -1;
-}
-
 const char *guard_reader_text(struct fence_yaml *yaml, const struct fence_yaml_node *value,
 			      const char *what)
 {
@@ -53,7 +27,7 @@ const char *guard_reader_text(struct fence_yaml *yaml, const struct fence_yaml_n
 bool guard_reader_flag(struct fence_yaml *yaml, const struct fence_yaml_node *value, bool *ret)
 {
 	static const char *const words[] = { "false", "true" };
-	int number = guard_reader_choice(yaml, value, words, 2);
+	int number = fence_yaml_choice(yaml, value, words, 2);
 
 	if (number >= 0)
 		*ret = number == 1;

@@ -4,6 +4,7 @@
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -280,6 +281,44 @@ static void a_missing_key_and_a_wrong_kind_are_named(void **state)
 	assert_table_fault("- a\n", "f:1:1: the file must be a mapping, not a list");
 }
 
+/* What fence_yaml_choice answers to a file "k: TEXT". */
+static int choose(const char *text, const char *const *words, size_t count, char *line,
+		  size_t size_bytes)
+{
+	char file[64];
+	struct fence_yaml *yaml;
+	int chosen;
+
+	(void)snprintf(file, sizeof(file), "k: %s\n", text);
+	yaml = parse(file);
+	chosen = fence_yaml_choice(yaml, yaml->root->first, words, count);
+	line[0] = '\0';
+	if (yaml->fault_count > 0)
+		fence_yaml_fault_line(&yaml->faults[0], "f", line, size_bytes);
+	fence_yaml_free(yaml);
+	return chosen;
+}
+
+static void a_choice_is_one_of_the_words_or_a_fault(void **state)
+{
+	static const char *const words[] = { "none", "host", "ports" };
+	const char *many[100];
+	char line[400];
+
+	(void)state;
+	assert_int_equal(choose("host", words, 3, line, sizeof(line)), 1);
+	assert_string_equal(line, "");
+	assert_int_equal(choose("hosst", words, 3, line, sizeof(line)), -1);
+	assert_string_equal(line, "f:1:4: \"k\" cannot be \"hosst\"; did you mean \"host\"");
+	assert_int_equal(choose("xyzzy-q", words, 3, line, sizeof(line)), -1);
+	assert_string_equal(line,
+			    "f:1:4: \"k\" cannot be \"xyzzy-q\"; use one of none, host, ports");
+	for (size_t i = 0; i < 100; i++)
+		many[i] = "a-rather-long-word";
+	assert_int_equal(choose("xyzzy-q", many, 100, line, sizeof(line)), -1);
+	assert_true(strlen(line) < 256);
+}
+
 static void only_respelt_scalars_are_ambiguous(void **state)
 {
 	static const char *const yes[] = { "no",    "Off",  "~",     "010", "3.10", "1e3",
@@ -353,6 +392,7 @@ int main(void)
 		cmocka_unit_test(an_unknown_key_names_the_nearest),
 		cmocka_unit_test(a_key_of_a_later_version_says_so),
 		cmocka_unit_test(a_missing_key_and_a_wrong_kind_are_named),
+		cmocka_unit_test(a_choice_is_one_of_the_words_or_a_fault),
 		cmocka_unit_test(only_respelt_scalars_are_ambiguous),
 		cmocka_unit_test(a_byte_order_mark_is_skipped),
 		cmocka_unit_test(an_unclosed_bracket_names_where_it_was_opened),
