@@ -6,6 +6,7 @@
 #include <string.h>
 #include <strings.h>
 #include <sys/resource.h>
+#include <sys/syscall.h>
 
 #include "fence/limit.h"
 #include "fence/opts.h"
@@ -399,6 +400,19 @@ static int check_unseen(const struct guard_policy *policy, struct fence_err *err
 	return 0;
 }
 
+/* The command is below the filter already when its session is made. */
+static int check_session(const struct guard_policy *policy, struct fence_err *err)
+{
+	const struct guard_call_rule *rule = guard_policy_call(policy, SYS_setsid);
+
+	if (!policy->new_session || rule == NULL || rule->error == 0)
+		return 0;
+	fence_fail_why(err, -EINVAL, "no session is made without it", "%s:%u:%u: deny setsid",
+		       policy->file, rule->place.line, rule->place.column);
+	(void)fence_hint(err, "leave it out, or newSession");
+	return -EINVAL;
+}
+
 static int check_root(const struct guard_policy *policy, struct fence_err *err)
 {
 	if (policy->root == NULL && policy->bind_count > 0) {
@@ -427,6 +441,8 @@ int guard_policy_check(const struct guard_policy *policy, struct fence_err *err)
 		rc = check_nesting(policy, err);
 	if (rc == 0)
 		rc = check_unseen(policy, err);
+	if (rc == 0)
+		rc = check_session(policy, err);
 	if (rc < 0)
 		return rc;
 	if (policy->net == GUARD_NET_RULES)

@@ -103,6 +103,14 @@ policy 'seccomp: {allow: [io_uring_setup]}, network: {mode: host}, allowSetId: t
 under "where there are none it can be had" EFAULT -- guard_try call 425 1 0
 exits "but not with another network by option" 125 guard --policy policy.yaml --net none -- true
 
+policy 'seccomp: {deny: [setsid]}'
+says_line='policy.yaml:3:27: deny setsid: no session is made without it; leave it out, or newSession'
+exits "a session cannot be had where it is denied" 125 guard --policy policy.yaml --new-session -- true
+is "with the place" "$(cat "$T/err")" "fence-guard: $says_line"
+under "without, it is denied" EPERM -- guard_try call 112
+policy 'seccomp: {deny: [setsid]}, newSession: true'
+refused "also when the file asks for it" "$says_line"
+
 # --- everything -----------------------------------------------------------------------------
 # The smallest program there is ends with 7; not even a C library's start is left to it.
 printf '\177ELF\002\001\001\000\000\000\000\000\000\000\000\000\002\000\076\000\001\000\000\000\170\000\100\000\000\000\000\000' >tiny
