@@ -8,7 +8,7 @@
  *   root leave a namespace without any, and a descriptor from before still leads to the
  *   folder: what was pinned is moved, and what was protected is replaced. So both are
  *   refused where there is something to hold, and in any case what later kernels have to
- *   make a mount namespace that is no copy.
+ *   make a mount namespace that is no copy (unshare of one is, by the usual filter).
  * - A new cgroup namespace comes with the right to mount cgroups, whose files belong to
  *   whom they belonged on the host: uid 0 could change the limits of its group and kill who
  *   else is in it, and so could a user to whom the group was delegated.
@@ -39,10 +39,6 @@
 
 #include "fence/own.h"
 #include "fence/sys.h"
-
-#ifndef CLONE_NEWTIME
-#define CLONE_NEWTIME 0x00000080
-#endif
 
 /* --- what is to be held --------------------------------------------------------------- */
 
@@ -184,10 +180,6 @@ bool guard_owns_cgroup(void)
 #define KNOWN_OF_OPEN_TREE                                                                         \
 	(OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC | AT_EMPTY_PATH | AT_NO_AUTOMOUNT | AT_RECURSIVE |    \
 	 AT_SYMLINK_NOFOLLOW)
-#define KNOWN_OF_UNSHARE                                                                           \
-	(CLONE_VM | CLONE_FS | CLONE_FILES | CLONE_SIGHAND | CLONE_THREAD | CLONE_SYSVSEM |        \
-	 CLONE_NEWNS | CLONE_NEWCGROUP | CLONE_NEWUTS | CLONE_NEWIPC | CLONE_NEWUSER |             \
-	 CLONE_NEWPID | CLONE_NEWNET | CLONE_NEWTIME)
 
 struct refusal {
 	int number;
@@ -226,7 +218,6 @@ size_t guard_nesting_filter(const struct guard_nesting *nesting,
 		/* A kernel that has these flags does not answer so, older ones do. */
 		{ true, { SYS_open_tree, 2, ~(unsigned int)KNOWN_OF_OPEN_TREE, EINVAL } },
 		{ true, { SYS_fsmount, 1, ~(unsigned int)FSMOUNT_CLOEXEC, EINVAL } },
-		{ true, { SYS_unshare, 0, ~(unsigned int)KNOWN_OF_UNSHARE, EINVAL } },
 		{ nesting->has_pins, { SYS_umount2, 1, MNT_DETACH, EPERM } },
 		{ nesting->has_pins, { SYS_pivot_root, 0, 0, EPERM } },
 		{ nesting->owns_cgroup, { SYS_clone, 0, CLONE_NEWCGROUP, EPERM } },

@@ -4,6 +4,7 @@
  * the test would see it. */
 #include <fcntl.h>
 #include <linux/btrfs.h>
+#include <linux/fscrypt.h>
 #include <linux/seccomp.h>
 #include <sched.h>
 #include <sys/ioctl.h>
@@ -170,6 +171,10 @@ static const struct attempt attempts[] = {
 	IOCTL("tiocsetd-high-bits", TIOCSETD | 0x7fff0000L << 16),
 	IOCTL("btrfs-snapshot", BTRFS_IOC_SNAP_CREATE),
 	IOCTL("btrfs-snapshot-v2", BTRFS_IOC_SNAP_CREATE_V2),
+	IOCTL("btrfs-delete", BTRFS_IOC_SNAP_DESTROY),
+	IOCTL("btrfs-delete-v2", BTRFS_IOC_SNAP_DESTROY_V2),
+	IOCTL("add-encryption-key", FS_IOC_ADD_ENCRYPTION_KEY),
+	IOCTL("remove-encryption-key", FS_IOC_REMOVE_ENCRYPTION_KEY),
 	SECCOMP_CALL("read-implies-exec", "EPERM", "ok", NULL, CALL(personality, READ_IMPLIES_EXEC)),
 	SECCOMP_CALL("mmap-page-zero", "EPERM", "ok", NULL, CALL(personality, MMAP_PAGE_ZERO)),
 	{ .name = "filter-off", .layer = "seccomp", .inside = { "EINVAL" }, .control = { "refused" },

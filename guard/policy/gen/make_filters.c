@@ -11,6 +11,7 @@
 #include <linux/audit.h>
 #include <linux/btrfs.h>
 #include <linux/filter.h>
+#include <linux/fscrypt.h>
 #include <linux/netlink.h>
 #include <linux/seccomp.h>
 #include <netinet/in.h>
@@ -54,6 +55,10 @@
 #define TYPE_PACKET 10
 #define OPTION_ULP  31 /* TCP_ULP */
 #define TYPE_MASK   0xf
+#define KNOWN_OF_UNSHARE                                                                           \
+	(CLONE_VM | CLONE_FS | CLONE_FILES | CLONE_SIGHAND | CLONE_THREAD | CLONE_SYSVSEM |        \
+	 CLONE_NEWNS | CLONE_NEWCGROUP | CLONE_NEWUTS | CLONE_NEWIPC | CLONE_NEWUSER |             \
+	 CLONE_NEWPID | CLONE_NEWNET | CLONE_NEWTIME)
 
 #define ALLOW	      SECCOMP_RET_ALLOW
 #define REFUSE(error) (SECCOMP_RET_ERRNO | ((error)&SECCOMP_RET_DATA))
@@ -92,6 +97,16 @@ static void answer_if_equal(struct program *p, unsigned int k, unsigned int acti
 	answer_if(p, BPF_JEQ, k, action);
 }
 
+/* One answer for several values, which take one line each. */
+static void answer_if_one_of(struct program *p, const unsigned int *values, size_t count,
+			     unsigned int action)
+{
+	for (size_t i = 0; i < count; i++)
+		emit(p, BPF_JMP | BPF_JEQ | BPF_K, values[i], (unsigned int)(count - 1 - i),
+		     i == count - 1);
+	answer(p, action);
+}
+
 /* `if (accumulator == k) { ... }`: what comes until end_if is jumped over else. */
 static size_t begin_if_equal(struct program *p, unsigned int k)
 {
@@ -111,17 +126,29 @@ static void end_if(struct program *p, size_t begin)
 
 static void judge_ioctl(struct program *p, const struct variant *variant)
 {
+	static const unsigned int refused[] = {
+		TIOCSTI,
+		TIOCLINUX,
+		/* Has the kernel load a line discipline's module, on any new pseudo-terminal. What
+		 * else could type for others or take the console (TIOCCONS, KDSKBENT, KDSKBSENT)
+		 * the kernel gives nobody without a capability that is not to be had. */
+		TIOCSETD,
+		/* A snapshot put into a writable folder shows what masks hide. */
+		BTRFS_IOC_SNAP_CREATE,
+		BTRFS_IOC_SNAP_CREATE_V2,
+		/* Where users may remove subvolumes: with all that is protected in one, since no
+		 * mount is in the way of that; and the second by a number, wherever it is. */
+		BTRFS_IOC_SNAP_DESTROY,
+		BTRFS_IOC_SNAP_DESTROY_V2,
+		/* The keys that a user gave to a file system, through any descriptor of it: without
+		 * them the files are locked, on the host as well. */
+		FS_IOC_ADD_ENCRYPTION_KEY,
+		FS_IOC_REMOVE_ENCRYPTION_KEY,
+	};
+
 	(void)variant;
 	load_arg(p, 1);
-	answer_if_equal(p, TIOCSTI, REFUSE(EPERM));
-	answer_if_equal(p, TIOCLINUX, REFUSE(EPERM));
-	/* Has the kernel load a line discipline's module, on any new pseudo-terminal. What else
-	 * could type for others or take the console (TIOCCONS, KDSKBENT, KDSKBSENT) the kernel
-	 * gives nobody without a capability that is not to be had. */
-	answer_if_equal(p, TIOCSETD, REFUSE(EPERM));
-	/* A snapshot put into a writable folder shows what masks hide. */
-	answer_if_equal(p, BTRFS_IOC_SNAP_CREATE, REFUSE(EPERM));
-	answer_if_equal(p, BTRFS_IOC_SNAP_CREATE_V2, REFUSE(EPERM));
+	answer_if_one_of(p, refused, COUNT(refused), REFUSE(EPERM));
 	answer(p, ALLOW);
 }
 
@@ -136,10 +163,12 @@ static void judge_new_namespaces(struct program *p, const struct variant *varian
 	answer(p, ALLOW);
 }
 
-/* clone has its exit signal where unshare has CLONE_NEWTIME. */
+/* clone has its exit signal where unshare has CLONE_NEWTIME. Flags of later kernels may mean
+ * namespaces, too, such as one without any mounts; a kernel that lacks them answers so. */
 static void judge_unshare(struct program *p, const struct variant *variant)
 {
 	load_arg(p, 0);
+	answer_if(p, BPF_JSET, ~(unsigned int)KNOWN_OF_UNSHARE, REFUSE(EINVAL));
 	answer_if(p, BPF_JSET, CLONE_NEWTIME, REFUSE(EPERM));
 	judge_new_namespaces(p, variant);
 }
@@ -153,8 +182,7 @@ static void judge_personality(struct program *p, const struct variant *variant)
 
 	(void)variant;
 	load_arg(p, 0);
-	for (size_t i = 0; i < sizeof(allowed) / sizeof(allowed[0]); i++)
-		answer_if_equal(p, allowed[i], ALLOW);
+	answer_if_one_of(p, allowed, COUNT(allowed), ALLOW);
 	answer(p, REFUSE(EPERM));
 }
 
@@ -165,11 +193,9 @@ static void judge_inet(struct program *p)
 
 	load_arg(p, 1);
 	emit(p, BPF_ALU | BPF_AND | BPF_K, TYPE_MASK, 0, 0);
-	for (size_t i = 0; i < sizeof(types) / sizeof(types[0]); i++)
-		answer_if_equal(p, types[i], REFUSE(EPROTONOSUPPORT));
+	answer_if_one_of(p, types, COUNT(types), REFUSE(EPROTONOSUPPORT));
 	load_arg(p, 2);
-	for (size_t i = 0; i < sizeof(protocols) / sizeof(protocols[0]); i++)
-		answer_if_equal(p, protocols[i], REFUSE(EPROTONOSUPPORT));
+	answer_if_one_of(p, protocols, COUNT(protocols), REFUSE(EPROTONOSUPPORT));
 	answer(p, ALLOW);
 }
 
