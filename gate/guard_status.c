@@ -96,10 +96,23 @@ static void take_discarded(const struct fence_json *line, struct gate_guard_stat
 		(void)snprintf(status->discarded, sizeof(status->discarded), "its repository");
 }
 
+static void take_kept(const struct fence_json *line, struct gate_guard_status *status)
+{
+	struct fence_json list, kept;
+	struct fence_json_iter iter;
+
+	if (fence_json_member(line, "kept", &list) < 0 || list.kind != FENCE_JSON_ARRAY)
+		return;
+	fence_json_iter_init(&iter, &list);
+	if (fence_json_next(&iter, NULL, &kept))
+		get_string(&kept, "folder", status->kept, sizeof(status->kept));
+}
+
 static void take_exit(const struct fence_json *line, struct gate_guard_status *status)
 {
 	take_leftover(line, &status->leftover);
 	take_discarded(line, status);
+	take_kept(line, status);
 	status->signalled = get_int(line, "signal", 255, &status->number);
 	status->ended = status->signalled || get_int(line, "code", 255, &status->number);
 	if (!status->ended)

@@ -34,6 +34,7 @@ struct gate_guard_status {
 	int number; /* exit status or signal */
 	struct gate_leftover leftover;
 	char discarded[256]; /* a repository in whose copy something was done; empty: none */
+	char kept[192];	     /* the folder that has it, if that is said */
 	bool garbled;	     /* a line was not what it should be */
 };
 

@@ -182,6 +182,10 @@ static void observe_exit(const struct gate_stage *stage, const struct fence_grou
 		say(seen, GATE_FAILED, "exited with status %d", seen->number);
 	} else if (seen->leftover.count > 0 || result->leaked) {
 		observe_leftover(stage, seen);
+	} else if (status && status->kept[0]) {
+		/* The path last, which may be too long. */
+		say(seen, GATE_PASSED, "what git did is in %s, not in %s", status->kept,
+		    status->discarded);
 	} else if (status && status->discarded[0]) {
 		say(seen, GATE_PASSED, "what git did in %s was not kept", status->discarded);
 	} else {

@@ -15,6 +15,7 @@
 #include "fence/own.h"
 #include "guard/confine/asking.h"
 #include "guard/confine/own.h"
+#include "guard/confine/placeholder.h"
 #include "guard/confine/plan.h"
 #include "guard/confine/plan_build.h"
 #include "guard/confine/resolve.h"
@@ -301,7 +302,9 @@ static int answer_unconfined(struct answer *answer)
 static int explain_path(struct conf *conf, struct answer *answer, struct fence_err *err)
 {
 	struct guard_environ environment;
-	struct guard_plan plan = { .look_only = true, .real_root = guard_is_privileged() };
+	struct guard_plan plan = { .look_only = true,
+				   .real_root = guard_is_privileged(),
+				   .keeps = guard_placeholder_keeps() };
 	int rc = guard_policy_environ(&conf->policy, environ, &environment);
 
 	if (rc < 0)

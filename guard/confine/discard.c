@@ -135,18 +135,32 @@ static bool is_host_stash(const char *path, const char *stash)
 	return strcmp(text, stash) == 0 || is_packed(fd, stash);
 }
 
-void guard_discard_tell(const char *path, const char *stash)
+static void add_path(struct fence_text *text, const char *before, const char *path)
 {
-	bool is_lost = stash[0] != '\0' && !is_host_stash(path, stash);
+	fence_text_add(text, "%s", before);
+	fence_text_add_safe(text, path, strlen(path));
+}
+
+void guard_discard_tell(const char *path, const char *stash, const struct guard_kept *kept)
+{
+	bool is_stashed = stash[0] != '\0' && !is_host_stash(path, stash);
 	char line[3000];
 	struct fence_text text;
 
 	fence_text_init(&text, line, sizeof(line));
-	fence_text_add(&text, "fence-guard: what git did in ");
-	fence_text_add_safe(&text, path, strlen(path));
-	fence_text_add(&text, " was not kept%s: the command had a private copy; --rw ",
-		       is_lost ? ", nor what it stashed away" : "");
-	fence_text_add_safe(&text, path, strlen(path));
+	add_path(&text, "fence-guard: what git did in ", path);
+	if (kept->folder[0] != '\0') {
+		fence_text_add(&text, " was not kept there%s, but in %s",
+			       is_stashed ? ", nor what it stashed away" : "", kept->folder);
+		if (kept->why != NULL)
+			fence_text_add(&text, ", and not all of it: %s", kept->why);
+	} else if (kept->why != NULL) {
+		fence_text_add(&text, "%s is lost: it could not be kept aside: %s",
+			       is_stashed ? ", and what it stashed away," : "", kept->why);
+	} else {
+		fence_text_add(&text, " was not kept: the command had a private copy");
+	}
+	add_path(&text, "; --rw ", path);
 	fence_text_add(&text, " keeps it\n");
 	(void)fence_write_full(STDERR_FILENO, line, text.length_bytes);
 }

@@ -95,7 +95,10 @@ static void tell_discarded(const struct init *init)
 			continue;
 		guard_discard_stash(copy->upper_fd, report.err.why, GUARD_STASH_BYTES);
 		put_text(report.path, sizeof(report.path), copy->path);
-		(void)guard_report_send(init->sock, &report, -1);
+		report.status = guard_report_send(init->sock, &report, copy->upper_fd);
+		if (report.status < 0)
+			(void)guard_report_send(init->sock, &report, -1);
+		report.status = 0;
 	}
 }
 

@@ -17,8 +17,8 @@
 #include "fence/reap.h"
 #include "fence/spawn.h"
 #include "fence/sys.h"
+#include "guard/confine/aside.h"
 #include "guard/confine/cause.h"
-#include "guard/confine/discard.h"
 #include "guard/confine/explainer.h"
 #include "guard/confine/init.h"
 #include "guard/confine/placeholder.h"
@@ -39,6 +39,7 @@ struct launch {
 	int terminal_fd;     /* our controlling terminal; -1: none */
 	int64_t start_ms;
 	struct guard_exec_record record;
+	struct guard_aside *aside;
 	struct fence_exit how; /* the command's end */
 	bool ended;
 	int status;    /* to exit with; -1: not known yet */
@@ -125,7 +126,7 @@ static void on_stopped(const struct launch *launch, int sig)
 		(void)kill(getpid(), SIGSTOP);
 }
 
-static void on_report(struct launch *launch, const struct guard_report *report, int fd)
+static void on_report(struct launch *launch, const struct guard_report *report, int *fd)
 {
 	switch (report->kind) {
 	case GUARD_REPORT_FAILED:
@@ -143,11 +144,10 @@ static void on_report(struct launch *launch, const struct guard_report *report, 
 		check_record(launch, guard_names_add(&launch->record.git, report->path));
 		break;
 	case GUARD_REPORT_DISCARDED:
-		guard_discard_tell(report->path, report->err.why);
-		check_record(launch, guard_names_add(&launch->record.discarded, report->path));
+		check_record(launch, guard_aside_add(&launch->aside, report, fd));
 		break;
 	case GUARD_REPORT_STARTED:
-		on_started(launch, report, fd);
+		on_started(launch, report, *fd);
 		break;
 	case GUARD_REPORT_STOPPED:
 		on_stopped(launch, report->status);
@@ -173,7 +173,7 @@ static int take_reports(struct launch *launch)
 
 		if (rc <= 0)
 			return rc;
-		on_report(launch, &report, fd);
+		on_report(launch, &report, &fd);
 	}
 }
 
@@ -182,6 +182,8 @@ static int take_reports(struct launch *launch)
 static void conclude(struct launch *launch, const struct fence_exit *init_how,
 		     const struct rusage *usage)
 {
+	/* With init all inside is dead. */
+	check_record(launch, guard_aside_keep(&launch->aside, &launch->record));
 	if (launch->status >= 0)
 		return;
 	if (!launch->ended)
@@ -363,6 +365,8 @@ static void clean_up(struct launch *launch)
 	guard_names_free(&launch->record.placeholders);
 	guard_names_free(&launch->record.git);
 	guard_names_free(&launch->record.discarded);
+	guard_names_free(&launch->record.kept);
+	guard_names_free(&launch->record.kept_why);
 }
 
 /* Its last lines come before our end. */
@@ -441,12 +445,12 @@ int guard_launch(const struct guard_policy *policy, char *const *argv, char *con
 		.arg = &launch,
 	};
 	if (policy->profile->confine)
-		guard_placeholder_sweep();
+		launch.confine.plan.keeps = guard_placeholder_sweep();
 	launch.command.on_terminal = launch.terminal_fd >= 0 && !policy->new_session;
 	launch.command.foreground = starts_in_foreground(&launch);
 	rc = run(&launch);
 	if (needs_sweep(&launch))
-		guard_placeholder_sweep();
+		(void)guard_placeholder_sweep();
 	clean_up(&launch);
 	return rc < 0 ? 125 : launch.status;
 }

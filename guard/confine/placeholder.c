@@ -76,6 +76,11 @@ static int open_registry(int host_fd, bool make)
 	return fence_take_fd(&fd);
 }
 
+int guard_placeholder_open_registry(void)
+{
+	return open_registry(AT_FDCWD, true);
+}
+
 /* An entry, locked as wanted, that is still in the registry: -ESTALE when it was removed
  * between the two. Not open for writing: that would keep the mount that it lies on from
  * becoming read-only. */
@@ -235,30 +240,46 @@ static void sweep_entry(int registry_fd, const char *entry)
 #define AT_LENGTH 16
 #define AT_NAME	  19
 
-static void sweep_entries(int registry_fd, const char *entries, size_t length)
+/* True: what is kept is in it. */
+static bool sweep_entries(int registry_fd, const char *entries, size_t length)
 {
+	bool keeps = false;
 	uint16_t step;
 
 	for (size_t at = 0; at < length; at += step) {
 		const char *name = entries + at + AT_NAME;
 
 		memcpy(&step, entries + at + AT_LENGTH, sizeof(step));
-		if (name[0] != '.')
+		if (strcmp(name, "kept") == 0)
+			keeps = unlinkat(registry_fd, name, AT_REMOVEDIR) < 0;
+		else if (name[0] != '.')
 			sweep_entry(registry_fd, name);
 	}
+	return keeps;
 }
 
-void guard_placeholder_sweep(void)
+bool guard_placeholder_sweep(void)
 {
+	bool keeps = false;
 	char entries[8192];
 	char path[64];
 	owned_fd registry_fd = open_registry(AT_FDCWD, false);
 	ssize_t length;
 
 	if (registry_fd < 0)
-		return;
+		return false;
 	while ((length = fence_getdents(registry_fd, entries, sizeof(entries))) > 0)
-		sweep_entries(registry_fd, entries, (size_t)length);
+		keeps |= sweep_entries(registry_fd, entries, (size_t)length);
 	guard_placeholder_registry(path, sizeof(path));
-	(void)rmdir(path); /* not empty: others need theirs */
+	if (!keeps)
+		(void)rmdir(path); /* not empty: others need theirs */
+	return keeps;
+}
+
+bool guard_placeholder_keeps(void)
+{
+	owned_fd registry_fd = open_registry(AT_FDCWD, false);
+	struct stat st;
+
+	return registry_fd >= 0 && fstatat(registry_fd, "kept", &st, AT_SYMLINK_NOFOLLOW) == 0;
 }

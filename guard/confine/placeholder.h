@@ -40,7 +40,15 @@ int guard_placeholder_make(int host_fd, int parent_fd, const char *parent, const
  * goes. */
 int guard_placeholder_join(int host_fd, int parent_fd, const char *name, int *ret_lock_fd);
 
-/* Removes those that nobody needs. Silent: what cannot be removed now is tried again. */
-void guard_placeholder_sweep(void);
+/* Removes those that nobody needs. Silent: what cannot be removed now is tried again. True
+ * when the registry has a folder `kept` (keep.h), which is not for commands to read. */
+bool guard_placeholder_sweep(void);
+
+/* That it has, without sweeping. */
+bool guard_placeholder_keeps(void);
+
+/* The registry, made when there is none: an owned descriptor, -EPERM when it is somebody
+ * else's or others may write it, or another -errno. */
+int guard_placeholder_open_registry(void);
 
 #endif

@@ -508,7 +508,8 @@ static int add_protection(struct guard_plan *plan, const struct guard_rule *rule
 	return guard_plan_protect(plan, plan->cwd, rule->path, true, err);
 }
 
-/* The command has our uid: it could make the record of its placeholders another one. */
+/* The command has our uid: it could make the record of its placeholders another one, and
+ * read what is kept of repositories that it cannot see. */
 static int mask_registry(struct guard_plan *plan, struct fence_err *err)
 {
 	const struct guard_names *inner = &plan->inner.registries;
@@ -585,7 +586,9 @@ static int add_rules(struct guard_plan *plan, struct fence_err *err)
 	}
 	if (rc == 0 && plan->lock_count == 0)
 		rc = hold_registry(plan, err);
-	return rc == 0 && plan->lock_count > 0 ? mask_registry(plan, err) : rc;
+	if (rc == 0 && (plan->lock_count > 0 || (plan->keeps && !plan->policy->profile->narrow)))
+		rc = mask_registry(plan, err);
+	return rc;
 }
 
 /* What every confined command gets: the small /dev, its own /proc, a private /tmp,

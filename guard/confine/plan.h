@@ -76,6 +76,7 @@ struct guard_plan {
 	const struct guard_policy *policy;
 	bool look_only; /* nothing is made on the host; explain's, set before */
 	bool real_root; /* no user namespace is needed; set before */
+	bool keeps;	/* the registry has what other commands did; set before */
 	struct guard_inner inner;
 	char cwd[4096]; /* link-free */
 	struct stat cwd_st;

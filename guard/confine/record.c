@@ -175,6 +175,26 @@ static void put_git(struct fence_jsonw *w, const struct guard_exec_record *recor
 	fence_jsonw_close(w, ']');
 }
 
+/* Where what was done is, of each of `discarded` of which there is something to say. */
+static void put_kept(struct fence_jsonw *w, const struct guard_exec_record *record)
+{
+	fence_jsonw_open(w, "kept", '[');
+	for (size_t i = 0; i < record->kept_why.count; i++) {
+		const char *folder = record->kept.items[i];
+		const char *why = record->kept_why.items[i];
+
+		if ((folder[0] == '\0' && why[0] == '\0') ||
+		    w->length_bytes + 6 * strlen(record->discarded.items[i]) + 2048 > w->size_bytes)
+			continue;
+		fence_jsonw_open(w, NULL, '{');
+		fence_jsonw_string(w, "path", record->discarded.items[i]);
+		fence_jsonw_string(w, "folder", folder[0] == '\0' ? NULL : folder);
+		fence_jsonw_string(w, "why", why[0] == '\0' ? NULL : why);
+		fence_jsonw_close(w, '}');
+	}
+	fence_jsonw_close(w, ']');
+}
+
 static void put_bound(struct fence_jsonw *w, const char *key, const char *unit, uint64_t most,
 		      bool by_rlimit)
 {
@@ -343,6 +363,8 @@ int guard_record_exit(int fd, const struct fence_exit *how, const struct guard_l
 	fence_jsonw_bool(&w, "coreDumped", how->core);
 	put_leftover(&w, &record->leftover);
 	put_list(&w, "discarded", &record->discarded);
+	if (record->discarded.count > 0)
+		put_kept(&w, record);
 	fence_jsonw_int(&w, "wallMs", wall_ms);
 	fence_jsonw_open(&w, "rusage", '{');
 	fence_jsonw_int(&w, "userMs", ms_of(&usage->ru_utime));

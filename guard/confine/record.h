@@ -20,7 +20,9 @@ struct guard_exec_record {
 	struct guard_names placeholders;
 	struct guard_names git;		 /* repositories, and of each */
 	int git_rcs[GUARD_PRIVATES_MAX]; /* 0: the command has a copy; else -errno */
-	struct guard_names discarded;	 /* of them, what was done in it */
+	struct guard_names discarded;	 /* of them, what was done in it, and of each */
+	struct guard_names kept;	 /* the folder that has it; "": none */
+	struct guard_names kept_why;	 /* why there is none, or not all is in it; "" */
 	struct guard_leftover leftover;
 };
 

@@ -17,7 +17,9 @@ enum guard_report_kind {
 	GUARD_REPORT_GIT,	  /* a repository: path; status 0 it is a copy, else -errno */
 	GUARD_REPORT_STARTED,	  /* with a pidfd of the command beside it */
 	GUARD_REPORT_STOPPED,	  /* the command was stopped: status is the signal */
-	GUARD_REPORT_DISCARDED,	  /* a copy that something was done in: path; err.why: its stash */
+	GUARD_REPORT_DISCARDED,	  /* a copy that something was done in, with what was written
+				   * beside it: path; err.why: its stash; status -errno: it
+				   * could not be handed over */
 	GUARD_REPORT_GROUPLESS,	  /* the command's process group is empty, others run on */
 	GUARD_REPORT_ENDED,	  /* how, leftover */
 };

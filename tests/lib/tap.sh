@@ -24,6 +24,8 @@
 #                           skip, and a failure when MUST_WORK=1
 #   note TEXT               a diagnostic line, on standard error, where prove shows it
 #   later CMD...            CMD is run at the end, whatever happens (clean-up)
+#   forget PATH             removes what fence-guard kept aside of repositories below PATH;
+#                           of those in $T it is done at the end
 #
 # Each result record of a run that a test reads with jq, or leaves in $T, is held against
 # its schema; one that is not valid fails the test at its end.
@@ -65,6 +67,16 @@ tap_failed=0
 tap_later=
 tap_done=no
 
+forget() {
+	for tap_word in /var/lib/fenceline/kept /var/tmp/fenceline-*/kept; do
+		[ -d "$tap_word" ] || continue
+		grep -rlF --include=names "# what git did in $1/" "$tap_word" 2>/dev/null |
+			sed "s|^\($tap_word/[^/]*\)/.*|\1|" | sort -u | xargs -r rm -rf
+		rmdir "$tap_word" "${tap_word%/*}" 2>/dev/null
+	done
+	return 0
+}
+
 tap_end() {
 	tap_status=$?
 	trap - EXIT INT TERM HUP
@@ -72,6 +84,7 @@ tap_end() {
 	[ "$tap_done" = yes ] ||
 		echo "Bail out! ${0##*/} ended before done_testing (status $tap_status)"
 	eval "$tap_later"
+	forget "$T"
 	chmod -R u+rwx "$T" 2>/dev/null
 	rm -rf "$T" "$T.tap"
 	[ "$tap_done" = yes ] || exit 1

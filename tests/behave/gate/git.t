@@ -22,9 +22,12 @@ END
 run_all --jobs 3
 is "stages commit, side by side" "$status $(record '[.stages[].result] | join(" ")')" "0 passed passed passed"
 is "the repository is as it was" "$(find .git -type f -exec sha256sum {} + | sort | sha256sum)" "$hash"
-like "the table says that it is not kept" "$(cat "$T/err")" "*a *passed *what git did in *.git was not kept*"
-is "the record, too" "$(record '.stages[1].detail')" "what git did in $(pwd -P)/.git was not kept"
+kept='/*/kept/*K'
+like "the table says where it is" "$(cat "$T/err")" "*a *passed *what git did is in $kept, not in */.git*"
+like "the record, too" "$(record '.stages[1].detail')" "what git did is in $kept, not in $(pwd -P)/.git"
+folder=$(record '.stages[1].detail' | sed 's/^what git did is in \(.*\), not in .*/\1/')
+is "which has it" "$(grep -c ' refs/heads/[^@]*$' "$folder/names")" 1
 is "of who only looked nothing is said" "$(record '.stages[0].detail')" null
-is "the log has what to do" "$(tail -n 1 .fence/runs/*/b.log)" \
-	"fence-guard: what git did in $(pwd -P)/.git was not kept: the command had a private copy; --rw $(pwd -P)/.git keeps it"
+like "the log has what to do" "$(tail -n 1 .fence/runs/*/b.log)" \
+	"fence-guard: what git did in $(pwd -P)/.git was not kept there, but in $kept; --rw $(pwd -P)/.git keeps it"
 done_testing

@@ -96,6 +96,10 @@ is "and commondir" "$(attack "$by_commondir" --rw .git)" ran
 # --- what works ---------------------------------------------------------------------------
 fresh
 g() { guard --ro "$HOME" "$@"; }
+# where: what was said, with KEPT for the folder that has what was kept aside (git_kept.t)
+where() {
+	sed 's|in /[^ ]*/kept/[0-9TZ.-]*K|in KEPT|'
+}
 exits "git can be asked" 0 g -- sh -c 'git status && git log && git diff && git show && git grep one && git blame file'
 is "without a word" "$(cat "$T/err")" ""
 works='
@@ -120,8 +124,8 @@ is "what is in a pack is not copied for being written again" "$(g -- sh -ec '
 rm again
 state >"$T/before"
 exits "all of git works" 0 g -- sh -ec "$works$more"
-lost="fence-guard: what git did in $W/repo/.git was not kept: the command had a private copy; --rw $W/repo/.git keeps it"
-is "and it is said that nothing of it was kept" "$(tail -n 1 "$T/err")" "$lost"
+lost="fence-guard: what git did in $W/repo/.git was not kept there, but in KEPT; --rw $W/repo/.git keeps it"
+is "and it is said that nothing of it was kept" "$(tail -n 1 "$T/err" | where)" "$lost"
 state >"$T/after"
 ok "the host's .git is as it was" cmp "$T/before" "$T/after"
 is "with one commit" "$(git log --all --format=%s)" one
@@ -133,7 +137,7 @@ exits "but for its settings" 0 g --rw .git -- sh -c '! git config x.y z'
 
 # --- what is said at the end ----------------------------------------------------------------
 fresh
-lost="fence-guard: what git did in $W/repo/.git was not kept: the command had a private copy; --rw $W/repo/.git keeps it"
+lost="fence-guard: what git did in $W/repo/.git was not kept there, but in KEPT; --rw $W/repo/.git keeps it"
 # said COMMAND...: what is said, and what the record has
 said() {
 	g --status-fd 5 -- "$@" 5>"$T/record" 2>"$T/err" >/dev/null
@@ -146,7 +150,7 @@ is "nor is what is made and removed again" "$(said sh -c ': >.git/objects/x; rm 
 is "nor what a killed git leaves" "$(said sh -c ': >.git/index.lock; mkdir .git/objects/aa; : >.git/objects/aa/tmp_obj_x')" 0/0/
 is "the host's index is as it was" "$(stat -c %y%i .git/index)" "$before"
 is "what is added is" "$(said sh -c 'echo staged >file; git add file')" "0/1/$W/repo/.git"
-is "in these words" "$(cat "$T/err")" "$lost"
+is "in these words" "$(where <"$T/err")" "$lost"
 is "the record has the repository" "$(jq -rc 'select(.event == "exec") | .git' "$T/record")" \
 	"[{\"path\":\"$W/repo/.git\",\"mode\":\"private\"}]"
 git checkout -q file
@@ -157,17 +161,17 @@ is "a branch may have any name" "$(said git branch tmp_index && said git branch 
 is "and a setting" "$(said git config x.y z)" "0/1/$W/repo/.git"
 echo more >>file
 is "a stash that is left" "$(said git stash)" "0/1/$W/repo/.git"
-is "by name, for what it took" "$(cat "$T/err")" \
-	"fence-guard: what git did in $W/repo/.git was not kept, nor what it stashed away: ${lost##* kept: }"
+is "by name, for what it took" "$(where <"$T/err")" \
+	"fence-guard: what git did in $W/repo/.git was not kept there, nor what it stashed away, ${lost##* there, }"
 is "which is so" "$(git stash list | wc -l) $(cat file)" "0 one"
 echo more >>file
-is "not of one that came back" "$(said sh -c 'git stash && git stash pop' && cat "$T/err")" "0/1/$W/repo/.git
+is "not of one that came back" "$(said sh -c 'git stash && git stash pop' && where <"$T/err")" "0/1/$W/repo/.git
 $lost"
 git stash -q && echo other >>file
-is "nor of the host's" "$(said sh -c 'git stash && git stash pop' && cat "$T/err")" "0/1/$W/repo/.git
+is "nor of the host's" "$(said sh -c 'git stash && git stash pop' && where <"$T/err")" "0/1/$W/repo/.git
 $lost"
 git pack-refs --all
-is "also where that is packed" "$(said sh -c 'git stash && git stash pop' && cat "$T/err")" "0/1/$W/repo/.git
+is "also where that is packed" "$(said sh -c 'git stash && git stash pop' && where <"$T/err")" "0/1/$W/repo/.git
 $lost"
 git checkout -q file
 is "a pipe in its place keeps nobody waiting" "$(said sh -c 'rm -f .git/refs/stash; mkfifo .git/refs/stash')" "0/1/$W/repo/.git"
@@ -206,6 +210,7 @@ is "and has it" "$(git rev-parse new)" "$(git rev-parse HEAD)"
 # Not below /tmp, where it would be out of sight.
 far=$(mktemp -d /var/tmp/fence-test.XXXXXX)
 later rm -rf "$far"
+later forget "$far"
 chmod 755 "$far"
 git clone -q "$W/repo" "$far/main"
 cd "$far/main" || exit 1
@@ -214,11 +219,11 @@ git worktree add -q ../tree 2>/dev/null
 git init -q --bare ../bare
 state >"$T/before"
 try='git commit -q --allow-empty -m x && test "$(git rev-list --count HEAD)" = 2'
-lost="fence-guard: what git did in $far/main/.git was not kept: the command had a private copy; --rw $far/main/.git keeps it"
+lost="fence-guard: what git did in $far/main/.git was not kept there, but in KEPT; --rw $far/main/.git keeps it"
 exits "from a folder of the work tree git works as well" 0 g --cwd "$far/main/in/deep" -- sh -c "$try"
-is "in a copy" "$(cat "$T/err")" "$lost"
+is "in a copy" "$(where <"$T/err")" "$lost"
 exits "from a linked work tree, too" 0 g --cwd "$far/tree" -- sh -c "$try"
-is "in a copy of what the links lead to" "$(cat "$T/err")" "$lost"
+is "in a copy of what the links lead to" "$(where <"$T/err")" "$lost"
 exits "and from a folder of that" 0 sh -c "mkdir ../tree/in && cd ../tree/in && fence-guard exec --ro $FENCE_BUILD --ro $HOME -- sh -c '$try'"
 state >"$T/after"
 ok "the host's is as it was" cmp "$T/before" "$T/after"
@@ -289,14 +294,14 @@ outer
 state >"$T/before"
 module='git commit -q --allow-empty -m y && test "$(git rev-list --count HEAD)" = 2'
 exits "git works in a submodule" 0 g -- sh -ec "cd 'a dir/module'; $module; cd ../..; git commit -qam moved; git submodule status"
-is "in the copy of what it belongs to" "$(cut -d: -f2 "$T/err")" " what git did in $W/repo/.git was not kept"
+is "in the copy of what it belongs to" "$(cut -d, -f1 "$T/err")" "fence-guard: what git did in $W/repo/.git was not kept there"
 exits "also from the submodule alone" 0 sh -c "cd 'a dir/module' && fence-guard exec --overlay '$W/repo/.git' --ro '$HOME' -- sh -c '$module'"
 state >"$T/after"
 ok "the host's is as it was" cmp "$T/before" "$T/after"
 (cd "a dir/module" && git config --unset core.worktree && rm .git && mv "../../.git/modules/a dir/module" .git)
 { state && state "a dir/module/.git"; } >"$T/before"
 exits "one whose .git is a folder has a copy of its own" 0 g -- sh -ec "cd 'a dir/module'; $module"
-is "of which is told" "$(cut -d: -f2 "$T/err")" " what git did in $W/repo/a dir/module/.git was not kept"
+is "of which is told" "$(cut -d, -f1 "$T/err")" "fence-guard: what git did in $W/repo/a dir/module/.git was not kept there"
 { state && state "a dir/module/.git"; } >"$T/after"
 ok "it is as it was" cmp "$T/before" "$T/after"
 is "and cannot be swapped" "$(module_attack g)" kept

@@ -205,6 +205,6 @@ exits "and plainly: stash, commit, branch, rebase, merge" 0 inside -- sh -ec '
 	echo plain >plain && git add plain && git stash -q && test ! -e plain && git stash pop -q && git commit -qm plain
 	git checkout -qb topic HEAD~1 && git commit -q --allow-empty -m topic && git rebase -q - && git checkout -q -
 	git merge -q topic && test "$(git log --format=%s -1)" = topic && git reset -q --hard HEAD~2'
-is "of which the user is told that nothing is kept" "$(cut -d: -f1-2 "$T/err")" \
-	"fence-guard: what git did in $W/.git was not kept"
+is "of which the user is told where it is" "$(cut -d, -f1 "$T/err")" \
+	"fence-guard: what git did in $W/.git was not kept there"
 is "the host's HEAD is where it was" "$(git rev-parse HEAD)" "$head"
