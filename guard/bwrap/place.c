@@ -14,6 +14,7 @@
 #include "fence/own.h"
 #include "fence/sys.h"
 #include "guard/bwrap/root.h"
+#include "guard/bwrap/walk.h"
 #include "guard/confine/tree.h"
 
 #define RACES_MAX 1024
@@ -27,7 +28,7 @@ static int open_inside(const struct bwrap_root *root, const char *path, int flag
 	for (int i = 0; rc == -EAGAIN && i < RACES_MAX; i++)
 		rc = fence_openat2(root->fd, name, (uint64_t)(O_CLOEXEC | flags), (uint64_t)mode,
 				   RESOLVE_IN_ROOT | RESOLVE_NO_MAGICLINKS);
-	return rc;
+	return rc == -ENOSYS || rc == -EPERM ? bwrap_walk(root->fd, name, flags, mode) : rc;
 }
 
 int bwrap_place_open(const struct bwrap_root *root, const char *path, int flags)

@@ -5,6 +5,7 @@
  *   no-landlock   a kernel that was built without Landlock
  *   landlock-off  one that was started without it
  *   no-overlay    one that was built without overlayfs
+ *   no-openat2    one before Linux 5.6, or a sandbox that has no such call
  *   apparmor      no process can write a uid_map (EACCES), as Ubuntu's restriction of
  *                 unprivileged user namespaces has it; this process stays and answers
  *
@@ -73,6 +74,11 @@ static const struct refusal no_overlay[] = {
 	{ 0, 0, 0 },
 };
 
+static const struct refusal no_openat2[] = {
+	{ SYS_openat2, ERRNO(ENOSYS), 0 },
+	{ 0, 0, 0 },
+};
+
 static const struct refusal apparmor[] = {
 	{ SYS_write, SECCOMP_RET_USER_NOTIF, 0 },
 	{ 0, 0, 0 },
@@ -87,6 +93,7 @@ static const struct {
 	{ "no-landlock", no_landlock, 0 },
 	{ "landlock-off", landlock_off, 0 },
 	{ "no-overlay", no_overlay, 0 },
+	{ "no-openat2", no_openat2, 0 },
 	{ "apparmor", apparmor, 1 },
 };
 
