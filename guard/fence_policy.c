@@ -162,7 +162,7 @@ static int run(int argc, char **argv, struct fence_text *text, struct fence_err 
 		return check(&conf, argv[rest], err);
 	if (answer == FENCE_OPTS_PARSED) {
 		fence_fail_why(err, -EINVAL, rest == argc ? "no file" : "more than one file",
-			       "nothing to check");
+			       "what to check");
 		(void)fence_hint(err, "see fence-policy --help");
 	}
 	return STATUS_USAGE;
