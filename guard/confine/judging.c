@@ -453,6 +453,9 @@ static const char *filter_rule(const struct guard_policy *policy, const struct s
 	usual.allow_set_id = true;
 	if (!policy->allow_set_id && filter_allows(&usual, data))
 		return "without --allow-set-id";
+	usual.net = GUARD_NET_NONE;
+	if (policy->net == GUARD_NET_PORTS && filter_allows(&usual, data))
+		return "network ports";
 	if (policy->allow_nesting)
 		return "the filter with --allow-nesting";
 	return policy->allow_userns ? "the filter with --allow-userns" : "the default filter";

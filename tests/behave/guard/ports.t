@@ -63,6 +63,9 @@ says "nor by a port that may be connected to" EACCES --net ports:"$free" -- guar
 says "nor without a port" EACCES --net ports:"$open" -- guard_port unbound
 says "not even on a UNIX socket: nobody can tell them apart there" EACCES --net ports:"$open" -- guard_port unix
 is "control: outside the kernel binds who listens" "$(guard_port unbound)" ok
+guard --explain-fd 5 --net ports:"$open" -- guard_port unbound >"$T/out" 5>"$T/told"
+is "which --explain does not change" "$(cat "$T/out")" EACCES
+is "but tells of, with the rule" "$(sed 's/^.*) //' "$T/told")" "listen: EACCES by seccomp: network ports"
 exec 9>&-
 wait
 is "control: the port is free now, outside" "$(guard_port bind4 "$free")$(guard_port bind6 "$free")" okok
