@@ -322,7 +322,7 @@ static void every_number_has_the_answer_of_the_manual(void **state)
 	static const struct {
 		uint32_t first, count;
 	} spans[] = {
-		{ 0, 1 << 17 },		 { 0x40000000, 1 << 16 }, { 0x80000000, 1 << 10 },
+		{ 0, 1 << 17 },		 { 0x40000000, 1 << 12 }, { 0x80000000, 1 << 10 },
 		{ 0xc0000000, 1 << 10 }, { 0xfffffc00, 1 << 10 },
 	};
 
