@@ -227,9 +227,9 @@ static int runtime_defaults(struct guard_plan *plan, bool has_runtimes, struct f
  * without. Asking for that is one system call, a mask three. */
 static bool is_closed_to_us(const char *path)
 {
-	owned_fd fd = open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+	owned_fd fd = guard_open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
 
-	return fd < 0 && errno == EACCES;
+	return fd == -EACCES;
 }
 
 /* Root reads all of them; there, and for who only wants to know the rule, they are not

@@ -36,9 +36,9 @@ static ssize_t read_beginning(const char *dir, const char *name, char *ret, size
 	size_t length = 0;
 
 	(void)snprintf(path, sizeof(path), "%s/%s", dir, name);
-	fd = open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+	fd = guard_open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
 	if (fd < 0)
-		return errno == ENOENT || errno == EACCES || errno == ENOTDIR ? 0 : -errno;
+		return fd == -ENOENT || fd == -EACCES || fd == -ENOTDIR ? 0 : fd;
 	if (fstat(fd, &st) < 0 || !S_ISREG(st.st_mode))
 		return 0;
 	while (length < size_bytes) {
@@ -282,11 +282,11 @@ static int protect_modules(struct guard_plan *plan, const char *work_tree, const
 	int rc;
 
 	(void)snprintf(path, sizeof(path), "%s/index", folder);
-	fd = openat(AT_FDCWD, path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+	fd = guard_open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
 	if (fd < 0 || fstat(fd, &st) < 0 || !S_ISREG(st.st_mode) || st.st_size == 0)
-		return fd >= 0 || errno == ENOENT || errno == EACCES || errno == ENOTDIR
+		return fd >= 0 || fd == -ENOENT || fd == -EACCES || fd == -ENOTDIR
 			       ? 0
-			       : fence_fail(err, -errno, "read %s", path);
+			       : fence_fail(err, fd, "read %s", path);
 	/* git replaces it and never shortens it; if somebody does, we end here. */
 	bytes = mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
 	if (bytes == MAP_FAILED)

@@ -111,21 +111,50 @@ static int follow(struct walk *walk, const struct guard_object *link)
 	return target[0] == '/' ? stand_on_root(walk->at) : 0;
 }
 
+/* Not by "..": in a root of the command's own the host's lies on top of it, and for the
+ * kernel what is mounted on a folder is there as soon as a step leads to it. */
+int guard_open_above(const char *path, int fd)
+{
+	char above[PATH_MAX];
+	int above_fd;
+
+	memcpy(above, path, strlen(path) + 1);
+	path_pop(above);
+	above_fd = fence_openat2(AT_FDCWD, above, O_PATH | O_DIRECTORY | O_CLOEXEC, 0,
+				 RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS);
+	if (above_fd != -ENOSYS && above_fd != -EPERM)
+		return above_fd;
+	above_fd = strcmp(above, "/") == 0 ? open("/", O_PATH | O_DIRECTORY | O_CLOEXEC)
+					   : openat(fd, "..", O_PATH | O_DIRECTORY | O_CLOEXEC);
+	return above_fd < 0 ? -errno : above_fd;
+}
+
+static int step_up(struct guard_object *at)
+{
+	int fd = S_ISDIR(at->st.st_mode) ? guard_open_above(at->path, at->fd) : -ENOTDIR;
+
+	if (fd < 0)
+		return fd;
+	fence_close_fd(&at->fd);
+	at->fd = fd;
+	path_pop(at->path);
+	return fstat(fd, &at->st) < 0 ? -errno : 0;
+}
+
 static int step(struct walk *walk, const char *name)
 {
 	struct guard_object next = { .fd = -1 };
 	owned_fd fd = -1;
-	int rc = 0;
+	int rc;
 
+	if (strcmp(name, "..") == 0)
+		return step_up(walk->at);
 	next.fd = openat(walk->at->fd, name, O_PATH | O_NOFOLLOW | O_CLOEXEC);
 	fd = next.fd;
 	if (fd < 0 || fstat(fd, &next.st) < 0)
 		return -errno;
 	memcpy(next.path, walk->at->path, sizeof(next.path));
-	if (strcmp(name, "..") == 0)
-		path_pop(next.path);
-	else
-		rc = guard_path_push(next.path, name);
+	rc = guard_path_push(next.path, name);
 	if (rc < 0)
 		return rc;
 	if (S_ISLNK(next.st.st_mode))
@@ -208,6 +237,25 @@ int guard_resolve_quick(const char *base, const char *path, const struct guard_l
 		return fd;
 	ret->fd = fd;
 	return fstat(fd, &ret->st) < 0 ? -errno : 0;
+}
+
+int guard_open(const char *path, int flags)
+{
+	struct guard_object object = { .fd = -1 };
+	char name[32];
+	int fd = fence_openat2(AT_FDCWD, path, (uint64_t)(unsigned int)flags, 0,
+			       RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS);
+
+	if (fd != -ELOOP && fd != -ENOSYS && fd != -EPERM)
+		return fd;
+	fd = guard_resolve_quick("/", path, NULL, &object);
+	if (fd < 0)
+		return fd;
+	(void)snprintf(name, sizeof(name), "/proc/self/fd/%d", object.fd);
+	fd = open(name, flags);
+	fd = fd < 0 ? -errno : fd;
+	fence_close_fd(&object.fd);
+	return fd;
 }
 
 int guard_resolve_place(const char *path, struct guard_object *ret)

@@ -49,6 +49,13 @@ int guard_reopen(const char *path, const struct stat *wanted);
 /* Absolute, without dots and doubled slashes; there may be links on its way. */
 bool guard_path_is_plain(const char *path);
 
+/* open(2) of an absolute path without dots, whose links are followed as guard_resolve does:
+ * a descriptor, or -errno. */
+int guard_open(const char *path, int flags);
+
+/* The folder above a path without links, which `fd` leads to: a descriptor, or -errno. */
+int guard_open_above(const char *path, int fd);
+
 /* Adds a name to a path of PATH_MAX bytes, or -ENAMETOOLONG. */
 int guard_path_push(char *path, const char *name);
 

@@ -241,6 +241,12 @@ is "control: what is brought in can be read" "$(rooted --ro-bind "$HOST:/host" -
 is "the old root is not above the new one" "$(rooted -- guard_try open "/../../../../$HOST/secret")" ENOENT
 is "nor above what is brought in" "$(rooted --cwd /work -- guard_try open ../host/secret)" ENOENT
 
+# attempt: root-rule-dotdot launcher 125
+ln -s "..$HOST" "$T/tree/up"
+exits "nor do dots lead a rule to it while the host's lies on the root" 125 rooted --rw "/work/..$HOST" -- true
+exits "nor those of a link of the tree" 125 rooted --cwd /up -- true
+rm "$T/tree/up"
+
 # attempt: root-link mounts ENOENT
 ln -s "$HOST/secret" link
 is "a link out of it leads nowhere" "$(rooted -- guard_try open /work/link)" ENOENT
