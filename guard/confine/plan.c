@@ -226,9 +226,9 @@ static int make_placeholder(const struct guard_plan *plan, int folder_fd,
 static int share_placeholder(struct guard_plan *plan, const struct guard_object *object,
 			     struct fence_err *err)
 {
-	owned_fd folder_fd = openat(object->fd, "..", O_PATH | O_DIRECTORY | O_CLOEXEC);
+	owned_fd folder_fd = guard_open_above(object->path, object->fd);
 	int lock_fd = -1;
-	int rc = folder_fd < 0 ? -errno
+	int rc = folder_fd < 0 ? folder_fd
 			       : guard_placeholder_join(host_of(plan), folder_fd,
 							strrchr(object->path, '/') + 1, &lock_fd);
 
@@ -619,7 +619,8 @@ static int add_structure(struct guard_plan *plan, struct guard_object *cwd, stru
 			return rc;
 	}
 	/* Never all of it by accident, nor the machine itself. */
-	if (strcmp(plan->cwd, "/") == 0 || guard_path_within(plan->cwd, "/sys"))
+	if (strcmp(plan->cwd, "/") == 0 || guard_path_within(plan->cwd, "/sys") ||
+	    (plan->inner.is_set && guard_root_is_machine(plan, plan->cwd)))
 		return 0;
 	return guard_plan_add(plan,
 			      plan->policy->profile->read_only_cwd ? GUARD_OP_RO : GUARD_OP_RW,

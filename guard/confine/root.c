@@ -6,7 +6,7 @@
  *  4. the root on "/", and in its place
  *  5. the host's /dev and /proc in theirs: the command's own are made from them, and cover
  *     them
- *  6. what is brought in
+ *  6. what is brought in; from here on what was found in 2. has its name in the root
  * Where the folder has no place for one of these, a folder in memory takes the place of the
  * one that lacks it, with everything that is in that one bound into it: on the host nothing
  * is made. */
@@ -23,7 +23,6 @@
 
 #include "fence/own.h"
 #include "guard/confine/pivot.h"
-#include "guard/confine/placeholder.h"
 #include "guard/confine/tree.h"
 
 struct bound {
@@ -98,25 +97,28 @@ static int clone_of(struct entering *entering, const char *option, const char *p
 	return tree_fd < 0 ? fence_fail(entering->err, tree_fd, "--%s %s", option, path) : tree_fd;
 }
 
+static const char *option_of(const struct guard_bind *bind)
+{
+	return bind->access == GUARD_RO ? "ro-bind" : "bind";
+}
+
 static int take_bind(struct entering *entering, size_t number)
 {
 	struct guard_plan *plan = entering->plan;
 	const struct guard_bind *bind = &plan->policy->binds[number];
 	struct bound *bound = &entering->bound[number];
+	const char *option = option_of(bind);
 	struct guard_object object = { .fd = -1 };
 	owned_fd fd = -1;
-	int rc = look_up(entering, "bind", bind->source, &object);
+	int rc = look_up(entering, option, bind->source, &object);
 
 	fd = object.fd;
-	if (rc < 0)
-		return rc;
-	rc = guard_names_add(&plan->inner.sources, object.path);
 	if (rc == 0)
-		rc = guard_names_add(&plan->inner.dests, bind->dest);
+		rc = guard_names_add(&plan->inner.sources, object.path);
 	if (rc < 0)
 		return rc;
 	bound->is_dir = S_ISDIR(object.st.st_mode);
-	bound->tree_fd = clone_of(entering, "bind", bind->source, fd);
+	bound->tree_fd = clone_of(entering, option, bind->source, fd);
 	return bound->tree_fd < 0 ? bound->tree_fd : 0;
 }
 
@@ -150,19 +152,15 @@ static int pass_links_on(struct entering *entering)
 static int look_around(struct entering *entering)
 {
 	struct guard_plan *plan = entering->plan;
-	char registry[64];
 	int rc = look_up_root(entering);
 
 	if (rc == 0)
 		rc = take_binds(entering);
 	if (rc == 0)
-		rc = pass_links_on(entering);
-	if (rc == 0)
 		rc = guard_root_note_masks(plan);
 	if (rc == 0)
-		rc = guard_root_note_protections(plan, entering->err);
-	guard_placeholder_registry(registry, sizeof(registry));
-	return rc < 0 ? rc : guard_root_inner(plan, registry, &plan->inner.registries);
+		rc = guard_root_note_registry(plan);
+	return rc < 0 ? rc : guard_root_note_protections(plan, entering->err);
 }
 
 /* --- 3. to 6. ----------------------------------------------------------------------------- */
@@ -237,31 +235,55 @@ static int change_root(struct entering *entering)
 	return rc;
 }
 
-static int attach(struct entering *entering, const char *path, int tree_fd, bool is_dir)
+/* ret: what it is called without links. */
+static int attach(struct entering *entering, const char *path, int tree_fd, bool is_dir,
+		  char ret[PATH_MAX])
 {
 	struct guard_object place = { .fd = -1 };
 	int rc = guard_root_place(entering->plan, path, is_dir, &place, entering->err);
 
 	if (rc < 0)
 		return rc;
-	rc = guard_tree_attach(tree_fd, place.fd, "");
+	memcpy(ret, place.path, sizeof(place.path));
+	/* The kernel would put it on the host's, which still lies there. */
+	if (strcmp(place.path, "/") == 0)
+		rc = fence_fail_why(entering->err, -EINVAL, "it is the root itself", "mount on %s",
+				    path);
+	else
+		rc = guard_tree_attach(tree_fd, place.fd, "");
 	fence_close_fd(&place.fd);
-	return rc < 0 ? fence_fail(entering->err, rc, "mount on %s", path) : 0;
+	return rc < 0 && entering->err->code == 0
+		       ? fence_fail(entering->err, rc, "mount on %s", path)
+		       : rc;
 }
 
 static int attach_own(struct entering *entering, const char *path, int tree_fd)
 {
+	char place[PATH_MAX];
 	struct stat st;
 
 	if (lstat(path, &st) == 0 && !S_ISDIR(st.st_mode))
 		return fence_fail_why(entering->err, -ENOTDIR, "it must be a folder",
 				      "mount on %s of the root", path);
-	return attach(entering, path, tree_fd, true);
+	return attach(entering, path, tree_fd, true, place);
+}
+
+/* Links in the root can lead to another place than the one that is named. */
+static int bring_in(struct entering *entering, size_t number)
+{
+	struct guard_plan *plan = entering->plan;
+	const struct guard_bind *bind = &plan->policy->binds[number];
+	const struct bound *bound = &entering->bound[number];
+	char place[PATH_MAX];
+	int rc;
+
+	plan->current = bind->source;
+	rc = attach(entering, bind->dest, bound->tree_fd, bound->is_dir, place);
+	return rc < 0 ? rc : guard_names_add(&plan->inner.dests, place);
 }
 
 static int fill(struct entering *entering)
 {
-	const struct guard_policy *policy = entering->plan->policy;
 	struct guard_object tmp = { .fd = -1 };
 	int rc = attach_own(entering, "/dev", entering->dev_fd);
 
@@ -270,12 +292,8 @@ static int fill(struct entering *entering)
 	if (rc == 0)
 		rc = guard_root_place(entering->plan, "/tmp", true, &tmp, entering->err);
 	fence_close_fd(&tmp.fd);
-	for (size_t i = 0; rc == 0 && i < policy->bind_count; i++) {
-		const struct bound *bound = &entering->bound[i];
-
-		entering->plan->current = policy->binds[i].source;
-		rc = attach(entering, policy->binds[i].dest, bound->tree_fd, bound->is_dir);
-	}
+	for (size_t i = 0; rc == 0 && i < entering->plan->policy->bind_count; i++)
+		rc = bring_in(entering, i);
 	return rc;
 }
 
@@ -312,6 +330,10 @@ int guard_root_enter(struct guard_plan *plan, struct fence_err *err)
 		rc = change_root(&entering);
 	if (rc == 0)
 		rc = fill(&entering);
+	if (rc == 0)
+		rc = pass_links_on(&entering);
+	if (rc == 0)
+		rc = guard_root_translate(plan);
 	(void)umask(mask);
 	drop(&entering);
 	if (rc == 0)

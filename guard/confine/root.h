@@ -7,6 +7,7 @@
 #define GUARD_CONFINE_ROOT_H
 
 #include <limits.h>
+#include <stdbool.h>
 
 #include "fence/err.h"
 #include "guard/confine/plan.h"
@@ -24,7 +25,11 @@ int guard_root_outer(const struct guard_plan *plan, const char *path, char ret[P
 /* Where in the root a path of the host's is to be seen, once for each way to it. */
 int guard_root_inner(const struct guard_plan *plan, const char *path, struct guard_names *ret);
 
-/* Something to write to that is in no folder of the host: -EROFS, with words. */
+/* A path in the root is one of the machine itself: its root, or in its /proc or /sys. */
+bool guard_root_is_machine(const struct guard_plan *plan, const char *path);
+
+/* Something to write to that is in no folder of the host: -EROFS, with words; -EINVAL: that
+ * is the machine's root itself, or of its /proc. */
 int guard_root_check(const struct guard_plan *plan, struct fence_err *err);
 
 #endif

@@ -7,10 +7,15 @@
 #include "guard/confine/resolve.h"
 #include "guard/confine/root.h"
 
-/* While the view is the host's, and plan->inner.sources and dests are known: what of the
- * host's own secrets, of the policy and of markers will be seen inside, and by what name. */
+/* While the view is the host's, and plan->inner.sources are known: what of the host's own
+ * secrets, of the policy, of markers and of the registry of placeholders will be seen inside,
+ * by its names on the host. */
 int guard_root_note_masks(struct guard_plan *plan);
 int guard_root_note_protections(struct guard_plan *plan, struct fence_err *err);
+int guard_root_note_registry(struct guard_plan *plan);
+
+/* Once plan->inner.dests are known, too: by its names inside. */
+int guard_root_translate(struct guard_plan *plan);
 
 /* A folder in memory with all that is in `folder_fd` bound into it, as a mount on `path`
  * below dir_fd ("": on dir_fd itself). It is noted in plan->inner. */

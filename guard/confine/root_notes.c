@@ -8,6 +8,7 @@
 
 #include "fence/attempt.h"
 #include "fence/own.h"
+#include "guard/confine/placeholder.h"
 #include "guard/confine/root_int.h"
 
 /* --- two names of one thing ----------------------------------------------------------- */
@@ -29,14 +30,13 @@ static const char *rest_below(const char *path, const char *dir)
 int guard_root_outer(const struct guard_plan *plan, const char *path, char ret[PATH_MAX])
 {
 	const struct guard_names *dests = &plan->inner.dests;
-	size_t best = 0; /* the root itself */
+	size_t at = dests->count - 1;
 
-	for (size_t i = 1; i < dests->count; i++)
-		if (guard_path_within(path, dests->items[i]) &&
-		    strlen(dests->items[i]) >= strlen(dests->items[best]))
-			best = i;
-	return join(plan->inner.sources.items[best],
-		    strcmp(path, "/") == 0 ? "" : rest_below(path, dests->items[best]), ret);
+	/* The last one that covers it; in the end the root itself. */
+	while (at > 0 && !guard_path_within(path, dests->items[at]))
+		at--;
+	return join(plan->inner.sources.items[at],
+		    strcmp(path, "/") == 0 ? "" : rest_below(path, dests->items[at]), ret);
 }
 
 int guard_root_inner(const struct guard_plan *plan, const char *path, struct guard_names *ret)
@@ -57,9 +57,48 @@ int guard_root_inner(const struct guard_plan *plan, const char *path, struct gua
 	return rc;
 }
 
+bool guard_root_is_machine(const struct guard_plan *plan, const char *path)
+{
+	char outer[PATH_MAX];
+
+	return guard_root_outer(plan, path, outer) < 0 || strcmp(outer, "/") == 0 ||
+	       guard_path_within(outer, "/sys") || guard_path_within(outer, "/proc");
+}
+
+static int translate(const struct guard_plan *plan, struct guard_names *names)
+{
+	struct guard_names inner = { 0 };
+	int rc = 0;
+
+	for (size_t i = 0; rc == 0 && i < names->count; i++)
+		rc = guard_root_inner(plan, names->items[i], &inner);
+	guard_names_free(names);
+	*names = inner;
+	return rc;
+}
+
+int guard_root_translate(struct guard_plan *plan)
+{
+	int rc = translate(plan, &plan->inner.masks);
+
+	if (rc == 0)
+		rc = translate(plan, &plan->inner.protects);
+	return rc < 0 ? rc : translate(plan, &plan->inner.registries);
+}
+
 /* --- secrets and protections ------------------------------------------------------------- */
 
-/* Where the host's `base`/`name` is to be seen inside, as it is named and as what it is. */
+static int note_seen(const struct guard_plan *plan, const char *path, struct guard_names *ret)
+{
+	const struct guard_names *sources = &plan->inner.sources;
+
+	for (size_t i = 0; i < sources->count; i++)
+		if (guard_path_within(path, sources->items[i]))
+			return guard_names_add(ret, path);
+	return 0;
+}
+
+/* The host's `base`/`name`, as it is named and as what it is, if it is to be seen inside. */
 static int note(const struct guard_plan *plan, const char *base, const char *name,
 		struct guard_names *ret)
 {
@@ -71,9 +110,9 @@ static int note(const struct guard_plan *plan, const char *base, const char *nam
 	if ((size_t)rc >= PATH_MAX)
 		return -ENAMETOOLONG;
 	if (guard_resolve_quick("/", path, NULL, &object) == 0 && strcmp(object.path, path) != 0)
-		rc = guard_root_inner(plan, object.path, ret);
+		rc = note_seen(plan, object.path, ret);
 	fence_close_fd(&object.fd);
-	return rc < 0 ? rc : guard_root_inner(plan, path, ret);
+	return rc < 0 ? rc : note_seen(plan, path, ret);
 }
 
 static int note_list(const struct guard_plan *plan, const char *base, const char *const *list,
@@ -131,6 +170,24 @@ int guard_root_note_masks(struct guard_plan *plan)
 	if (rc >= 0 && agent != NULL && agent[0] == '/')
 		rc = note(plan, "/", agent, masks);
 	return rc < 0 ? rc : 0;
+}
+
+/* It may not be there yet, so it is the folder that is looked up. */
+int guard_root_note_registry(struct guard_plan *plan)
+{
+	struct guard_object folder = { .fd = -1 };
+	char registry[64];
+	char *slash;
+	int rc;
+
+	guard_placeholder_registry(registry, sizeof(registry));
+	slash = strrchr(registry, '/');
+	*slash = '\0';
+	rc = guard_resolve_quick("/", registry, NULL, &folder);
+	fence_close_fd(&folder.fd);
+	if (rc == 0)
+		rc = guard_path_push(folder.path, slash + 1);
+	return rc < 0 ? rc : note_seen(plan, folder.path, &plan->inner.registries);
 }
 
 /* What confined this command, and what says how it goes. */

@@ -4,10 +4,12 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/magic.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/mount.h>
 #include <sys/stat.h>
+#include <sys/vfs.h>
 #include <unistd.h>
 
 #include "fence/own.h"
@@ -61,7 +63,6 @@ static int bind_entries(int from_fd, int to_fd)
 	return rc;
 }
 
-/* A folder in memory with all that is in `folder_fd`, as a mount on dir_fd/path. */
 /* A tmpfs with the folder's mode. */
 static int new_folder(const struct stat *like)
 {
@@ -160,11 +161,13 @@ static int make_missing(struct guard_plan *plan, struct guard_object *nearest)
 /* A folder that was made for it becomes a file. */
 static int make_file(const char *path, struct guard_object *place)
 {
-	owned_fd parent_fd = openat(place->fd, "..", O_PATH | O_DIRECTORY | O_CLOEXEC);
+	owned_fd parent_fd = guard_open_above(place->path, place->fd);
 	const char *name = strrchr(place->path, '/') + 1;
 
 	fence_close_fd(&place->fd);
-	if (parent_fd < 0 || unlinkat(parent_fd, name, AT_REMOVEDIR) < 0 ||
+	if (parent_fd < 0)
+		return parent_fd;
+	if (unlinkat(parent_fd, name, AT_REMOVEDIR) < 0 ||
 	    mknodat(parent_fd, name, S_IFREG | 0444, 0) < 0)
 		return -errno;
 	return guard_resolve_quick("/", path, NULL, place);
@@ -196,26 +199,58 @@ int guard_root_place(struct guard_plan *plan, const char *path, bool is_dir,
 
 /* A folder in memory that somebody means to write to would lose it; so would one of the
  * host's of which a part is in memory. */
-int guard_root_check(const struct guard_plan *plan, struct fence_err *err)
+static bool would_be_lost(const struct guard_plan *plan, const struct guard_op *op)
 {
 	const struct guard_names *made_up = &plan->inner.made_up_paths;
 
+	if (is_made_up(plan, op->st.st_dev))
+		return true;
+	for (size_t i = 0; i < made_up->count; i++)
+		if (guard_path_within(made_up->items[i], op->path))
+			return true;
+	return false;
+}
+
+/* What no --rw can open in the machine's own root either. Through it uid 0 could change the
+ * machine without any capability: core_pattern in /proc/sys names a program that the kernel
+ * starts as root. */
+static const char *is_the_machine(const struct guard_plan *plan, const struct guard_op *op)
+{
+	struct stat root;
+	struct statfs fs;
+
+	if (fstat(plan->inner.host_fd, &root) < 0 || fstatfs(op->object_fd, &fs) < 0)
+		return "it cannot be looked at";
+	if (fs.f_type == PROC_SUPER_MAGIC)
+		return "it is of the machine's /proc";
+	if (op->st.st_dev == root.st_dev && op->st.st_ino == root.st_ino)
+		return "it is the machine's root";
+	return NULL;
+}
+
+int guard_root_check(const struct guard_plan *plan, struct fence_err *err)
+{
+	const char *why;
+
 	for (size_t i = 0; i < plan->count; i++) {
 		const struct guard_op *op = &plan->ops[i];
-		bool in_memory = is_made_up(plan, op->st.st_dev);
 
 		if (op->kind != GUARD_OP_RW && op->kind != GUARD_OP_OVERLAY)
 			continue;
-		for (size_t j = 0; !in_memory && j < made_up->count; j++)
-			in_memory = guard_path_within(made_up->items[j], op->path);
-		if (!in_memory)
+		if (would_be_lost(plan, op)) {
+			fence_fail_why(err, -EROFS,
+				       "it is not there, or something in it is not that a "
+				       "mount goes to",
+				       "let %s be written", op->path);
+			(void)fence_hint(err, "create it on the host");
+			return -EROFS;
+		}
+		why = op->kind == GUARD_OP_RW ? is_the_machine(plan, op) : NULL;
+		if (why == NULL)
 			continue;
-		fence_fail_why(err, -EROFS,
-			       "it is not there, or something in it is not that a "
-			       "mount goes to",
-			       "let %s be written", op->path);
-		(void)fence_hint(err, "create it on the host");
-		return -EROFS;
+		fence_fail_why(err, -EINVAL, why, "let %s be written", op->path);
+		(void)fence_hint(err, "use --ro-bind");
+		return -EINVAL;
 	}
 	return 0;
 }

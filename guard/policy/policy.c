@@ -108,6 +108,7 @@ int guard_policy_add_bind(struct guard_policy *policy, enum guard_access access,
 	more[policy->bind_count] = (struct guard_bind){
 		.source = strndup(text, (size_t)(colon - text)),
 		.dest = colon + 1,
+		.access = access,
 	};
 	if (more[policy->bind_count].source == NULL)
 		return fence_fail(err, -ENOMEM, "keep --%s %s", option, text);

@@ -38,8 +38,9 @@ struct guard_rule {
 
 /* A folder or file of the host that a command with a root of its own gets. */
 struct guard_bind {
-	char *source;	  /* on the host; relative to the working directory */
-	const char *dest; /* absolute, as the command sees it; a rule's path as well */
+	char *source;		  /* on the host; relative to the working directory */
+	const char *dest;	  /* absolute, as the command sees it; a rule's path as well */
+	enum guard_access access; /* GUARD_RW or GUARD_RO */
 	struct guard_place place;
 };
 

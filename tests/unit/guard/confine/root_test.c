@@ -53,6 +53,37 @@ static void a_path_of_the_command_has_a_name_on_the_host(void **state)
 	drop(&plan);
 }
 
+static void the_last_bind_covers_those_before_it(void **state)
+{
+	static struct guard_plan plan;
+	char outer[PATH_MAX];
+
+	(void)state;
+	fill(&plan);
+	assert_int_equal(guard_names_add(&plan.inner.sources, "/opt"), 0);
+	assert_int_equal(guard_names_add(&plan.inner.dests, "/work"), 0);
+	assert_int_equal(guard_root_outer(&plan, "/work/cache/x", outer), 0);
+	assert_string_equal(outer, "/opt/cache/x");
+	drop(&plan);
+}
+
+static void what_is_of_the_machine_is_told_by_its_name_there(void **state)
+{
+	static struct guard_plan plan;
+
+	(void)state;
+	fill(&plan);
+	assert_int_equal(guard_names_add(&plan.inner.sources, "/"), 0);
+	assert_int_equal(guard_names_add(&plan.inner.dests, "/host"), 0);
+	assert_true(guard_root_is_machine(&plan, "/host"));
+	assert_true(guard_root_is_machine(&plan, "/host/proc/sys"));
+	assert_true(guard_root_is_machine(&plan, "/host/sys"));
+	assert_false(guard_root_is_machine(&plan, "/host/system"));
+	assert_false(guard_root_is_machine(&plan, "/sys"));
+	assert_false(guard_root_is_machine(&plan, "/work"));
+	drop(&plan);
+}
+
 static void a_path_of_the_host_is_seen_where_it_comes_in(void **state)
 {
 	static const char *const names[][2] = {
@@ -140,6 +171,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_path_of_the_command_has_a_name_on_the_host),
+		cmocka_unit_test(the_last_bind_covers_those_before_it),
+		cmocka_unit_test(what_is_of_the_machine_is_told_by_its_name_there),
 		cmocka_unit_test(a_path_of_the_host_is_seen_where_it_comes_in),
 		cmocka_unit_test(what_does_not_come_in_has_no_name_inside),
 		cmocka_unit_test(a_path_that_becomes_too_long_is_an_error),
