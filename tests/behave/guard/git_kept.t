@@ -320,6 +320,21 @@ exits "nor one that may write beside it" 2 g --rw "${registry%/*}" -- ls "$dir"
 exits "nor look for others" 2 g -- ls "$registry/kept"
 like "which explain says" "$(fence-guard explain --path "$dir/names")" "*masked*"
 
+# Killed before it has its name.
+if command -v strace >/dev/null; then
+	fresh
+	strace -o "$T/trace" -e trace=renameat2 -e inject=renameat2:signal=KILL:when=1 \
+		fence-guard exec --ro "$HOME" -- git stash >/dev/null 2>&1
+	is "a fence-guard that is killed meanwhile" "$?" 137
+	torn=$(echo "$registry"/kept/.*-0K)
+	ok "leaves what shows that it is not whole" grep -q "^# what git did in $W/repo/.git" "$torn/names"
+	fresh
+	exits "until" 0 g -- git stash
+	fails "the next keeping" test -e "$torn"
+else
+	lacks "a keeping that is killed leaves what shows that it is not whole" strace
+fi
+
 # --- where nothing can be kept ------------------------------------------------------------------
 fresh
 unshare=unshare

@@ -99,6 +99,10 @@ rm -rf repo
 # attempt: git-pointer mounts ENOENT
 # attempt: git-below-a-mount mounts ENOENT
 # attempt: git-pack-link mounts ENOENT
+# attempt: git-kept-setting launcher nothing
+# attempt: git-kept-link launcher nothing
+# attempt: git-kept-flood launcher nothing
+# attempt: git-kept-read mounts EACCES
 if command -v git >/dev/null; then
 	export GIT_CONFIG_GLOBAL=/dev/null GIT_AUTHOR_NAME=n GIT_AUTHOR_EMAIL=e GIT_COMMITTER_NAME=n GIT_COMMITTER_EMAIL=e
 	printf '#!/bin/sh\n: >"%s"\n' "$T/ran" >evil
@@ -146,7 +150,58 @@ if command -v git >/dev/null; then
 	rm -r r/.git/objects/pack && mkdir "$HIDDEN/dir" && mv "$HIDDEN/pack" "$HIDDEN/dir/a.pack"
 	ln -s "$HIDDEN/dir" r/.git/objects/pack
 	exits "nor one in a folder that is" 1 guard --cwd r -- test -e "$HIDDEN/dir/a.pack"
-	rm -rf r evil covered "$HIDDEN/dir"
+	rm -rf r covered "$HIDDEN/dir"
+
+	# keeps HOW: the folder that has what a command did in a new repository
+	keeps() {
+		rm -rf r && git init -q r && cp evil r && (cd r && git commit -q --allow-empty -m x &&
+			inside sh -c "$1" - "$W/r/evil" "$HIDDEN" 2>&1 >/dev/null | sed -n 's/.*, but in \([^ ;,]*\).*/\1/p')
+	}
+	# calls FOLDER...: what git runs in one of them
+	calls() {
+		rm -f "$T/ran"
+		for dir; do
+			(cd "$dir" && git status --ignore-submodules && git checkout main) >/dev/null 2>&1
+		done
+		if [ -e "$T/ran" ]; then echo ran; else echo kept; fi
+	}
+	how='git commit -q --allow-empty -m y; for dir in .git .git/refs/x .git/logs/x .git/objects/aa .git/modules/x .git/worktrees/x; do
+		mkdir -p $dir/objects $dir/refs/heads $dir/hooks && git rev-parse HEAD >$dir/refs/heads/main && echo "ref: refs/heads/main" >$dir/HEAD &&
+		printf "[core]\nrepositoryformatversion = 0\nbare = false\nworktree = .\nfsmonitor = %s\n" "$1" >$dir/config &&
+		cp "$1" $dir/hooks/post-checkout && echo ../evil >$dir/refs/heads/commondir; done'
+	rm -rf r && git init -q r && (cd r && git commit -q --allow-empty -m x && sh -c "$how" - "$W/evil") >/dev/null 2>&1
+	is "control: git runs what it finds in a repository that lies there" "$(calls r/.git)" ran
+	is "also in one below it" "$(calls r/.git/refs/x)" ran
+	dir=$(keeps "$how")
+	ok "control: what git did is kept" test -s "$dir/names"
+	# shellcheck disable=SC2046 # no name in it has a blank
+	is "there it runs nothing, nor in any folder in it" "$(calls $(find "$dir" -type d))" kept
+
+	rest=0123456789012345678901234567890123456 # and a digit, after the first two
+	echo secret >"$HIDDEN/${rest}9"
+	git init -q "$HIDDEN/repo" && git -C "$HIDDEN/repo" commit -q --allow-empty -m secret
+	how='git commit -q --allow-empty -m y; cd .git; mkdir -p objects/aa objects/bb modules && ln -s $2 objects/cc &&
+		ln -s $2/'"$rest"'9 objects/aa/'"$rest"'9 && ln $2/'"$rest"'9 objects/bb/'"$rest"'8; ln -s $2/repo/.git modules/m
+		ln -s $2/repo/.git/refs refs/secret; ln -s $2/repo/.git/logs logs/secret; ln -s $2/repo/.git/HEAD ORIG_HEAD
+		ln -s $2/repo/.git/refs/heads/master refs/heads/m; mkfifo refs/heads/pipe objects/bb/'"$rest"'7; mknod objects/bb/'"$rest"'6 c 1 5'
+	rm -rf r && git init -q r && (cd r && git commit -q --allow-empty -m x && sh -c "$how" - evil "$HIDDEN") >/dev/null 2>&1
+	is "control: a link leads to what is hidden" "$(cat "r/.git/objects/aa/${rest}9")" secret
+	dir=$(keeps "$how")
+	ok "control: what git did is kept" test -s "$dir/names"
+	is "nothing that a link leads to" "$(find "$dir" ! -type d ! -type f; grep -rlE "secret|$(git -C "$HIDDEN/repo" rev-parse HEAD)" "$dir")" ""
+
+	how='git commit -q --allow-empty -m y; cd .git/objects; mkdir -p aa bb; truncate -s 1T aa/'"$rest"'9
+		truncate -s 1T pack/pack-'"$rest"'999.idx pack/pack-'"$rest"'999.pack
+		i=10000; while [ $i -lt 30000 ]; do echo bb/'"${rest%00000}"'$i; i=$((i+1)); done | xargs touch'
+	dir=$(keeps "$how")
+	ok "what looks huge, or is many, is left out: what git did is kept" grep -q refs/heads "$dir/names"
+	ok "and no more than it takes" test "$(du -sk "$dir" | cut -f1)" -lt 1024
+
+	dir=$(keeps 'git commit -q --allow-empty -m secret')
+	is "control: its owner can read what is kept" "$(guard_try open "$dir/names")" ok
+	is "a later command cannot" "$(guard -- guard_try open "$dir/names")" EACCES
+	is "nor can it write there" "$(guard --rw "${dir%/*/*/*}" -- guard_try write "$dir/names")" EACCES
+	rm -rf r evil "$HIDDEN/repo" "$HIDDEN/${rest}9"
 else
 	lacks "git is not misled" git
 fi
