@@ -444,11 +444,12 @@ static int note_link(void *arg, const struct guard_object *link)
 
 /* Looked up with the caller's rights, a link that an earlier command could put there
  * would open whatever that one wished for to the next. */
-static int judge_noted_links(const struct guard_plan *plan, struct fence_err *err)
+static int judge_noted_links(struct guard_plan *plan, struct fence_err *err)
 {
 	for (size_t i = 0; i < plan->links.count; i++) {
 		if (!is_writable(plan, plan->links.items[i]))
 			continue;
+		plan->current = guard_policy_word(plan->policy, plan->link_rules.items[i]);
 		fence_fail_why(err, -ELOOP, "a confined command could have put it there",
 			       "%s leads through the link %s", plan->link_rules.items[i],
 			       plan->links.items[i]);

@@ -200,7 +200,11 @@ static int lay_root(struct entering *entering)
 			rc = guard_root_shadow(plan, entering->root.fd, AT_FDCWD, "/",
 					       &plan->inner.fd);
 		if (rc < 0) {
-			fence_fail(entering->err, rc, "make places in a copy of %s", path);
+			if (rc == -E2BIG)
+				fence_fail_why(entering->err, rc, "it has too many entries",
+					       "make places in a copy of %s", path);
+			else
+				fence_fail(entering->err, rc, "make places in a copy of %s", path);
 			(void)fence_hint(entering->err, "create dev, proc and tmp in it");
 		}
 		return rc;

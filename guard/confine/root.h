@@ -30,6 +30,6 @@ bool guard_root_is_machine(const struct guard_plan *plan, const char *path);
 
 /* Something to write to that is in no folder of the host: -EROFS, with words; -EINVAL: that
  * is the machine's root itself, or of its /proc. */
-int guard_root_check(const struct guard_plan *plan, struct fence_err *err);
+int guard_root_check(struct guard_plan *plan, struct fence_err *err);
 
 #endif

@@ -129,6 +129,8 @@ static int fail_place(const struct guard_plan *plan, int rc, const char *path,
 	if (rc == -E2BIG)
 		fence_fail_why(err, rc, "the folder that it would be in has too many entries",
 			       "make a place for %s", path);
+	else if (rc == -ENOSPC)
+		fence_fail_why(err, rc, "too many folders lack one", "make a place for %s", path);
 	else
 		fence_fail(err, rc, "make a place for %s", path);
 	hint_place(plan, path, err);
@@ -146,7 +148,7 @@ static int make_missing(struct guard_plan *plan, struct guard_object *nearest)
 		return -ENOENT;
 	if (!is_made_up(plan, nearest->st.st_dev)) {
 		if (plan->inner.made_up_count == GUARD_MADE_UP_MAX)
-			return -E2BIG;
+			return -ENOSPC;
 		rc = guard_names_add(&plan->inner.made_up_paths, nearest->path);
 		if (rc == 0)
 			rc = guard_root_shadow(plan, folder_fd, folder_fd, "", &tree_fd);
@@ -228,7 +230,7 @@ static const char *is_the_machine(const struct guard_plan *plan, const struct gu
 	return NULL;
 }
 
-int guard_root_check(const struct guard_plan *plan, struct fence_err *err)
+int guard_root_check(struct guard_plan *plan, struct fence_err *err)
 {
 	const char *why;
 
@@ -237,6 +239,7 @@ int guard_root_check(const struct guard_plan *plan, struct fence_err *err)
 
 		if (op->kind != GUARD_OP_RW && op->kind != GUARD_OP_OVERLAY)
 			continue;
+		plan->current = op->origin;
 		if (would_be_lost(plan, op)) {
 			fence_fail_why(err, -EROFS,
 				       "it is not there, or something in it is not that a "

@@ -457,6 +457,19 @@ int guard_policy_check(const struct guard_policy *policy, struct fence_err *err)
 	return check_ports(policy, err);
 }
 
+const char *guard_policy_word(const struct guard_policy *policy, const char *path)
+{
+	if (policy->root != NULL && strcmp(policy->root, path) == 0)
+		return policy->root;
+	for (size_t i = 0; i < policy->bind_count; i++)
+		if (strcmp(policy->binds[i].source, path) == 0)
+			return policy->binds[i].source;
+	for (size_t i = 0; i < policy->rule_count; i++)
+		if (strcmp(policy->rules[i].path, path) == 0)
+			return policy->rules[i].path;
+	return NULL;
+}
+
 /* Whose word `path` is: the same string, not one that is equal. */
 static struct guard_place find_place(const struct guard_policy *policy, const char *path)
 {

@@ -259,6 +259,9 @@ int guard_policy_add_rlimit(struct guard_policy *policy, const char *text, struc
  * what a file asks for that exec does not enforce. */
 int guard_policy_check(const struct guard_policy *policy, struct fence_err *err);
 
+/* The policy's own pointer for a path of a rule, a bind's source or the root; NULL: none. */
+const char *guard_policy_word(const struct guard_policy *policy, const char *path);
+
 /* Puts "file:line:column: " before the words, when the path under way (the rule's own
  * pointer; may be NULL) is a rule's of the file. */
 void guard_policy_place(const struct guard_policy *policy, const char *path, struct fence_err *err);

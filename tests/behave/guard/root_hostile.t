@@ -105,6 +105,42 @@ refuses "nothing is brought in over the root itself" "mount on /: it is the root
 refuses "by whatever name" "mount on /work/..: it is the root itself" within --ro-bind project:/work/.. -- true
 refuses "the option is named that was used" "--ro-bind nope: No such file or directory" within --ro-bind nope:/work -- true
 
+# A policy's words are told with the place of the guilty one, also when others come after it.
+cat >policy.yaml <<YAML
+version: 1
+profiles:
+  proc:
+    root: $W/tree
+    files: {bind: ["/proc:/work"],
+      ro: [/etc]}
+  link:
+    root: $W/tree
+    files: {bind: ["$W/project:/work"],
+      ro: [/work/planted, /etc]}
+YAML
+ln -s /etc project/planted
+refuses "a bind of the policy" "policy.yaml:5:20: let /work be written: it is of the machine's /proc; use --ro-bind" \
+	fence-guard exec --policy policy.yaml --profile proc -- true
+refuses "a link" \
+	"policy.yaml:10:12: /work/planted leads through the link /work/planted: a confined command could have put it there; name what it leads to" \
+	fence-guard exec --policy policy.yaml --profile link -- true
+rm project/planted
+
+# What would have to be made in memory is bounded.
+cp -a tree many
+binds=
+for n in 1 2 3 4 5 6 7 8; do
+	mkdir many/$n
+	binds="$binds --ro-bind project:/$n/x"
+done
+refuses "eight folders beside the root that lack a place" "make a place for /8/x: too many folders lack one; create $W/many/8/x" \
+	fence-guard exec --root many $B $binds -- true
+rmdir many/dev
+(cd many && seq 100 612 | xargs touch)
+refuses "a root with too many entries" "make places in a copy of many: it has too many entries; create dev, proc and tmp in it" \
+	fence-guard exec --root many $B -- true
+rm -r many
+
 # Places of the tree that are no folders.
 hostile() {
 	hostile_name=$1
@@ -133,5 +169,6 @@ torn=$(guard_torn project/new fence-guard exec --root tree $B --bind project:/li
 like "killed at each of its calls the next start sweeps" "$torn" "moments * left * litter 0"
 ok "a placeholder was left in between" test "$(echo "$torn" | sed 's/.*left \([0-9]*\).*/\1/')" -gt 0
 ok "in the end there is none" test ! -e project/new
+[ -n "$torn" ] || note "$(cat "$T/err")"
 is "no mount of it is left" "$(grep -c "$W/tree" /proc/self/mountinfo)" 0
 done_testing
