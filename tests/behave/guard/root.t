@@ -1,21 +1,8 @@
 #!/bin/sh
 # --root: a folder of the host is the command's /, and the host's is out of reach.
 . "$(dirname "$0")/guard.sh"
+. "$SRC/tests/behave/guard/root.sh"
 
-# A tree as debootstrap makes it, whose programs are the host's: the machine's /usr is
-# brought in, and links lead to it as they do on the host.
-plant() {
-	mkdir "$1"
-	for planted in bin sbin lib lib32 lib64 libx32; do
-		if [ -L "/$planted" ]; then
-			ln -s "usr/$planted" "$1/$planted"
-		elif [ -d "/$planted" ]; then
-			echo "--ro-bind /$planted:/$planted"
-		fi
-	done >>"$T/binds"
-}
-: >"$T/binds"
-plant tree
 mkdir tree/dev tree/proc tree/tmp tree/etc tree/usr tree/home tree/home/me tree/work tree/run tree/var
 echo "the tree's" >tree/etc/passwd
 echo secret >tree/etc/shadow
@@ -24,28 +11,10 @@ echo key >tree/home/me/.ssh/id
 mkdir project outside
 echo here >project/file
 echo host >outside/secret
-B="--ro-bind /usr:/usr $(sort -u "$T/binds" | tr '\n' ' ') --ro-bind $FENCE_BUILD:/build"
 HOME=/home/me
 export HOME
 BUILD=$FENCE_BUILD
 
-# within OPTIONS -- COMMAND: with the tree as root; the helpers are in /build/test.
-within() {
-	PATH=$PATH:/build/test fence-guard exec --root tree $B "$@"
-}
-shows() {
-	shows_name=$1
-	shows_wanted=$2
-	shift 2
-	is "$shows_name" "$(within "$@" 2>"$T/err")" "$shows_wanted"
-}
-refuses() {
-	refuses_name=$1
-	refuses_words=$2
-	shift 2
-	exits "$refuses_name" 125 "$@"
-	is "in one line" "$(cat "$T/err")" "fence-guard: $refuses_words"
-}
 photo() {
 	find tree project outside -exec ls -lidn --time-style=full-iso {} + | sha1sum
 }

@@ -2,38 +2,13 @@
 # --root with a tree that somebody hostile made, and with what of the machine no bind may
 # open.
 . "$(dirname "$0")/guard.sh"
+. "$SRC/tests/behave/guard/root.sh"
 
-mkdir tree
-: >binds
-for planted in bin sbin lib lib32 lib64 libx32; do
-	if [ -L "/$planted" ]; then
-		ln -s "usr/$planted" "tree/$planted"
-	elif [ -d "/$planted" ]; then
-		echo "--ro-bind /$planted:/$planted" >>binds
-	fi
-done
-cp -a tree bare
+plant bare
 mkdir bare/usr tree/usr tree/dev tree/proc tree/tmp tree/etc tree/work tree/srv tree/srv/deep tree/var
 echo "the tree's" >tree/etc/passwd
 mkdir tree/work/sub project project/sub
 echo here >project/file
-B="--ro-bind /usr:/usr $(tr '\n' ' ' <binds) --ro-bind $FENCE_BUILD:/build"
-within() {
-	PATH=$PATH:/build/test fence-guard exec --root tree $B "$@"
-}
-shows() {
-	shows_name=$1
-	shows_wanted=$2
-	shift 2
-	is "$shows_name" "$(within "$@" 2>"$T/err")" "$shows_wanted"
-}
-refuses() {
-	refuses_name=$1
-	refuses_words=$2
-	shift 2
-	exits "$refuses_name" 125 "$@"
-	is "in one line" "$(cat "$T/err")" "fence-guard: $refuses_words"
-}
 
 # While a root is entered the host's lies on it, and is what ".." finds there.
 mkdir host
