@@ -96,6 +96,7 @@ static void take_discarded(const struct fence_json *line, struct gate_guard_stat
 		(void)snprintf(status->discarded, sizeof(status->discarded), "its repository");
 }
 
+/* One of what was discarded, of which there is more to say. */
 static void take_kept(const struct fence_json *line, struct gate_guard_status *status)
 {
 	struct fence_json list, kept;
@@ -106,6 +107,8 @@ static void take_kept(const struct fence_json *line, struct gate_guard_status *s
 	fence_json_iter_init(&iter, &list);
 	if (fence_json_next(&iter, NULL, &kept))
 		get_string(&kept, "folder", status->kept, sizeof(status->kept));
+	if (status->kept[0])
+		get_string(&kept, "path", status->discarded, sizeof(status->discarded));
 }
 
 static void take_exit(const struct fence_json *line, struct gate_guard_status *status)

@@ -297,22 +297,8 @@ exits "control: where all are what they say" 0 g -- git stash
 ok "nothing is found" env GIT_ALTERNATE_OBJECT_DIRECTORIES="$(kept)/objects" git fsck
 
 # --- for how long, and for whom -----------------------------------------------------------------
-old=$registry/kept/20200101T000000Z-1-4K
-torn=$registry/kept/.20200101T000000Z-1.0-0K
-held=$registry/kept/.20200101T000000Z-2.0-0K
-mkdir -p "$old/objects/aa" "$torn/objects" "$held"
-: >"$old/objects/aa/x"
-later rm -rf "$old" "$torn" "$held"
-exec 8<"$held"
-flock 8
-exits "a command of which nothing is kept" 0 g -- git status
-is "leaves all as it is" "$(find "$old" "$torn" "$held" | grep -c .)" 7
-exits "one that does" 0 g -- git commit -q --allow-empty -m x
-fails "removes what is older than 30 days" test -e "$old"
-fails "and what a killed one left" test -e "$torn"
-ok "not what somebody writes" test -e "$held"
-exec 8<&-
-rmdir "$held"
+fresh
+exits "something is kept" 0 g -- git commit -q --allow-empty -m x
 dir=$(kept)
 ok "control: its owner can read what is kept" test -s "$dir/names"
 exits "a later command cannot" 2 g -- ls "$dir"
@@ -320,31 +306,57 @@ exits "nor one that may write beside it" 2 g --rw "${registry%/*}" -- ls "$dir"
 exits "nor look for others" 2 g -- ls "$registry/kept"
 like "which explain says" "$(fence-guard explain --path "$dir/names")" "*masked*"
 
-# Killed before it has its name.
-if command -v strace >/dev/null; then
+# Others keep theirs meanwhile, and tidy: what follows has a registry of its own.
+unshare=unshare
+[ "$ROOT" = yes ] || unshare="unshare --map-root-user"
+alone=no
+$unshare --mount true 2>/dev/null && alone=yes
+# alone COMMANDS: with $kept, and g COMMAND...
+alone() {
+	$unshare --mount sh -c 'mount -t tmpfs -o mode=755 none /var/lib || exit 99
+		kept=/var/lib/fenceline/kept
+		g() { fence-guard exec --ro "$FENCE_BUILD" --ro "$HOME" -- "$@"; }
+		'"$1"
+}
+if [ $alone = yes ]; then
 	fresh
-	strace -o "$T/trace" -e trace=renameat2 -e inject=renameat2:signal=KILL:when=1 \
-		fence-guard exec --ro "$HOME" -- git stash >/dev/null 2>&1
-	is "a fence-guard that is killed meanwhile" "$?" 137
-	torn=$(echo "$registry"/kept/.*-0K)
-	ok "leaves what shows that it is not whole" grep -q "^# what git did in $W/repo/.git" "$torn/names"
+	is "what is older than 30 days goes with the next keeping, and what a killed one left, if nobody writes it" "$(alone '
+		old=$kept/20200101T000000Z-1-4K torn=$kept/.20200101T000000Z-1.0-0K held=$kept/.20200101T000000Z-2.0-0K
+		mkdir -p $old/objects/aa $torn/objects $held && : >$old/objects/aa/x && exec 8<$held && flock 8 || exit
+		g git status >/dev/null && ls -A $kept | wc -l
+		g git commit -q --allow-empty -m x && ls -A $kept | sed "s/^2.*T.*Z-.*K/new/"' 2>"$T/err")" "3
+.20200101T000000Z-2.0-0K
+new"
+	if command -v strace >/dev/null; then
+		fresh
+		is "a fence-guard that is killed meanwhile leaves what is not taken for whole, until then" "$(alone '
+			strace -o /dev/null -e trace=renameat2 -e inject=renameat2:signal=KILL:when=1 \
+				fence-guard exec --ro "$HOME" -- git stash >/dev/null; echo $?
+			head -n 1 $kept/.2*T*Z-*-0K/names && ls -A $kept | wc -l
+			g git commit -q --allow-empty -m x && ls -A $kept | sed "s/^2.*T.*Z-.*K/new/"' 2>"$T/err")" "137
+# what git did in $W/repo/.git
+1
+new"
+	else
+		lacks "a keeping that is killed leaves what shows that it is not whole" strace
+	fi
 	fresh
-	exits "until" 0 g -- git stash
-	fails "the next keeping" test -e "$torn"
+	is "no folder is there when nothing was kept" "$(alone 'g git config a.b c; g git status; ls /var/lib/fenceline' 2>&1 >/dev/null | tail -n 1)" \
+		"ls: cannot access '/var/lib/fenceline': No such file or directory"
+	is "nor when all of it was removed" "$(alone 'g git commit -q --allow-empty -m x; rm -r $kept/2*; g true; ls /var/lib/fenceline' 2>&1 | tail -n 1)" \
+		"ls: cannot access '/var/lib/fenceline': No such file or directory"
 else
-	lacks "a keeping that is killed leaves what shows that it is not whole" strace
+	lacks "what is kept is tidied" "a mount namespace"
 fi
 
 # --- where nothing can be kept ------------------------------------------------------------------
 fresh
-unshare=unshare
-[ "$ROOT" = yes ] || unshare="unshare --map-root-user"
 command='git stash; exit 4'
 closed() { # MOUNT-OPTIONS HOW: with a registry of its own
 	$unshare --mount sh -c "mount -t tmpfs -o $1 none /var/lib && $2"' &&
 		exec fence-guard exec --ro "$FENCE_BUILD" --ro "$HOME" -- sh -c "$1"' - "$command"
 }
-if $unshare --mount true 2>/dev/null; then
+if [ $alone = yes ]; then
 	exits "control: where the registry can be made" 4 closed mode=755 true
 	like "it is kept" "$(cat "$T/err")" "*but in /var/lib/fenceline/kept/*"
 	fresh

@@ -57,6 +57,26 @@ static void a_failure_and_its_remedy(void **state)
 	assert_string_equal(status.failed_hint, "do this");
 }
 
+static void what_was_discarded_and_where_it_is(void **state)
+{
+	struct gate_guard_status status =
+		parse("{\"event\":\"exit\",\"code\":0,\"discarded\":[\"/x/.git\",\"/y/.git\"],"
+		      "\"kept\":[{\"path\":\"/y/.git\",\"folder\":\"/k/1\",\"why\":null},"
+		      "{\"path\":\"/z/.git\",\"folder\":\"/k/2\",\"why\":null}]}\n");
+
+	(void)state;
+	assert_string_equal(status.discarded, "/y/.git");
+	assert_string_equal(status.kept, "/k/1");
+	status = parse("{\"event\":\"exit\",\"code\":0,\"discarded\":[\"/x/.git\"],"
+		       "\"kept\":[{\"path\":\"/x/.git\",\"folder\":null,\"why\":\"no\"}]}\n");
+	assert_string_equal(status.discarded, "/x/.git");
+	assert_string_equal(status.kept, "");
+	assert_false(status.garbled);
+	status = parse("{\"event\":\"exit\",\"code\":0,\"discarded\":[],\"kept\":[1]}\n");
+	assert_string_equal(status.discarded, "");
+	assert_string_equal(status.kept, "");
+}
+
 static void lines_that_are_not_ours_are_not_believed(void **state)
 {
 	static const char *const texts[] = { "{\"event\":\"exec\"}", "exec\n", "{}\n",
@@ -89,6 +109,7 @@ int main(void)
 		cmocka_unit_test(a_command_that_ran_and_ended),
 		cmocka_unit_test(a_command_that_died_of_a_signal),
 		cmocka_unit_test(a_failure_and_its_remedy),
+		cmocka_unit_test(what_was_discarded_and_where_it_is),
 		cmocka_unit_test(lines_that_are_not_ours_are_not_believed),
 		cmocka_unit_test(an_event_that_we_do_not_know_is_passed_over),
 	};
