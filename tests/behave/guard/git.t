@@ -140,6 +140,7 @@ fresh
 lost="fence-guard: what git did in $W/repo/.git was not kept there, but in KEPT; --rw $W/repo/.git keeps it"
 # said COMMAND...: what is said, and what the record has
 said() {
+	forget "$T" # so that what somebody really keeps is not one too many
 	g --status-fd 5 -- "$@" 5>"$T/record" 2>"$T/err" >/dev/null
 	echo "$?/$(grep -c . "$T/err")/$(jq -r 'select(.event == "exit") | .discarded | join(" ")' "$T/record")"
 }

@@ -24,6 +24,7 @@ registry=/var/tmp/fenceline-$(id -u)
 g() { guard --ro "$HOME" "$@"; }
 # fresh: a repository with one commit, another branch, and a change that is not committed
 fresh() {
+	forget "$T" # so that what somebody really keeps is not one too many
 	cd "$W" || exit 1
 	rm -rf "$W/repo"
 	git init -q repo
