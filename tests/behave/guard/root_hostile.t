@@ -138,12 +138,4 @@ hostile tmp ln -s ../../../../work bad/tmp
 is "a link for tmp leads within" "$(fence-guard exec --root bad $B -- sh -c ': >/tmp/x && ls /work' 2>&1)" x
 is "and nothing is written to the tree" "$(ls bad/work)" sub
 rm -rf bad
-
-# Whenever it is killed, nothing is left.
-torn=$(guard_torn project/new fence-guard exec --root tree $B --bind project:/link --protect /link/new/x -- /bin/true 2>"$T/err")
-like "killed at each of its calls the next start sweeps" "$torn" "moments * left * litter 0"
-ok "a placeholder was left in between" test "$(echo "$torn" | sed 's/.*left \([0-9]*\).*/\1/')" -gt 0
-ok "in the end there is none" test ! -e project/new
-[ -n "$torn" ] || note "$(cat "$T/err")"
-is "no mount of it is left" "$(grep -c "$W/tree" /proc/self/mountinfo)" 0
 done_testing
