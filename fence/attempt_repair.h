@@ -60,7 +60,7 @@ struct fence_attempt_repaired {
 };
 
 /* 0, or -errno with words for every outcome that is not one of the first three. */
-int fence_attempt_repair(const char *path, const struct fence_attempt_repair *plan,
+int fence_attempt_repair(const char *path, const struct fence_attempt_repair *how,
 			 struct fence_attempt_repaired *ret, struct fence_err *err);
 
 #endif

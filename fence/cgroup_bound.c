@@ -64,7 +64,7 @@ void fence_cgroup_bound_text(enum fence_cgroup_controller controller, uint64_t m
 
 	if (controller == FENCE_CGROUP_CPU)
 		(void)snprintf(ret, size_bytes, "%llu %u",
-			       (unsigned long long)(most * (period_us / 1000)), period_us);
+			       (unsigned long long)most * (period_us / 1000), period_us);
 	else
 		(void)snprintf(ret, size_bytes, "%llu", (unsigned long long)most);
 }
@@ -90,8 +90,12 @@ static int write_at(const char *folder, const char *file, const char *text)
 static int read_at(const char *folder, const char *file, char *ret, size_t size_bytes)
 {
 	owned_fd dir_fd = open(folder, O_PATH | O_DIRECTORY | O_CLOEXEC);
-	ssize_t got = dir_fd < 0 ? -errno : fence_read_file(dir_fd, file, ret, size_bytes);
+	ssize_t got;
 
+	ret[0] = '\0';
+	if (dir_fd < 0)
+		return -errno;
+	got = fence_read_file(dir_fd, file, ret, size_bytes);
 	return got < 0 ? (int)got : 0;
 }
 

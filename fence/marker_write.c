@@ -522,7 +522,7 @@ static int read_ended(const struct fence_marker_writer *writer,
 	if (rc < 0)
 		return rc;
 	if (!birth->over_ended)
-		return fence_fail(err, -EEXIST, "create %s", path);
+		return fence_fail(err, -EEXIST, "create %s", path), -EEXIST;
 	if (fence_marker_read(path, birth->format, ret, NULL, &why) < 0)
 		return fence_fail_why(err, -EEXIST,
 				      why.why[0] ? why.why : fence_errno_words(why.code),

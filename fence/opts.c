@@ -103,12 +103,15 @@ static void name_option(const struct fence_opt *opt, const char *value, int rc,
 	}
 }
 
-/* -ENOSYS: the row has a function for it. */
+/* -ENOSYS: the row has a function for it, or there is no conf, as with common rows only. */
 static int store(const struct fence_opt *opt, const char *value, void *conf)
 {
-	char *at = (char *)conf + opt->offset;
+	char *at;
 	bool yes = true;
 
+	if (conf == NULL)
+		return -ENOSYS;
+	at = (char *)conf + opt->offset;
 	switch (opt->kind) {
 	case FENCE_OPT_SETS_TRUE:
 		memcpy(at, &yes, sizeof(yes));

@@ -35,14 +35,15 @@ struct fence_opt {
 	size_t offset; /* of what is set, in the program's struct conf */
 };
 
-/* The end of a row that stands for a `bool` or a `const char *` of `type`; the compiler
- * refuses another. */
-#define FENCE_OPT_TRUE(type, member)                                             \
-	.kind = FENCE_OPT_SETS_TRUE, .offset = _Generic(((type *)NULL)->member, \
-	    bool: offsetof(type, member))
-#define FENCE_OPT_KEEP(type, member)                                         \
-	.kind = FENCE_OPT_KEEPS, .offset = _Generic(((type *)NULL)->member, \
-	    const char *: offsetof(type, member))
+/* Where a member is; the compiler refuses one that is not of the `wanted` type. */
+#define FENCE_OPT_AT(type, member, wanted)                                                         \
+	_Generic(((type *)NULL)->member, wanted : offsetof(type, member))
+
+/* The end of a row that stands for a `bool` or a `const char *` of `type`. */
+#define FENCE_OPT_TRUE(type, member)                                                               \
+	.kind = FENCE_OPT_SETS_TRUE, .offset = FENCE_OPT_AT(type, member, bool)
+#define FENCE_OPT_KEEP(type, member)                                                               \
+	.kind = FENCE_OPT_KEEPS, .offset = FENCE_OPT_AT(type, member, const char *)
 
 /* A program, or one verb of a program. */
 struct fence_cli {

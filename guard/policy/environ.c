@@ -53,7 +53,7 @@ int guard_policy_environ(const struct guard_policy *policy, char *const *from,
 {
 	size_t count = policy->env_count + 1;
 	size_t at = 0;
-	char **list = ret->few;
+	char **list = &ret->few[0];
 
 	for (size_t i = 0; from[i] != NULL; i++)
 		count += wants(policy, from[i]) ? 1 : 0;
