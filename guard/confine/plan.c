@@ -51,7 +51,7 @@ static char *keep_path(struct guard_plan *plan, const char *path, size_t length)
 	return kept;
 }
 
-void guard_plan_drop(struct guard_plan *plan, struct guard_op *op)
+void guard_plan_drop(const struct guard_plan *plan, struct guard_op *op)
 {
 	fence_drop_fd(&op->object_fd);
 	fence_drop_fd(&op->tree_fd);

@@ -109,6 +109,6 @@ int guard_plan_build(struct guard_plan *plan, const struct guard_policy *policy,
 		     struct fence_err *err);
 void guard_plan_free(struct guard_plan *plan);
 /* What one operation holds. */
-void guard_plan_drop(struct guard_plan *plan, struct guard_op *op);
+void guard_plan_drop(const struct guard_plan *plan, struct guard_op *op);
 
 #endif
