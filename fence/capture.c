@@ -7,14 +7,10 @@ void fence_tail_init(struct fence_tail *tail, size_t size_bytes)
 	*tail = (struct fence_tail){ .size_bytes = size_bytes };
 }
 
-void fence_tail_add(struct fence_tail *tail, uint8_t *ring, const void *bytes, size_t count)
+static void add_to_ring(struct fence_tail *tail, uint8_t *ring, const uint8_t *from, size_t count)
 {
-	const uint8_t *from = bytes;
 	size_t first;
 
-	tail->total_bytes += count;
-	if (tail->size_bytes == 0)
-		return;
 	/* Only the last ring-full can be seen afterwards. */
 	if (count > tail->size_bytes) {
 		from += count - tail->size_bytes;
@@ -26,6 +22,15 @@ void fence_tail_add(struct fence_tail *tail, uint8_t *ring, const void *bytes, s
 	memcpy(ring + tail->at, from, first);
 	memcpy(ring, from + first, count - first);
 	tail->at = (tail->at + count) % tail->size_bytes;
+}
+
+void fence_tail_add(struct fence_tail *tail, uint8_t *ring, const void *bytes, size_t count)
+{
+	if (tail->size_bytes > 0)
+		add_to_ring(tail, ring, bytes, count);
+	/* Last: what is counted is there, also for a process that shares the memory and is
+	 * left with it when we are killed here. */
+	__atomic_store_n(&tail->total_bytes, tail->total_bytes + count, __ATOMIC_RELEASE);
 }
 
 size_t fence_tail_kept(const struct fence_tail *tail)

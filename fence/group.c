@@ -400,8 +400,8 @@ uint64_t fence_group_output_bytes(const struct fence_group *group)
 {
 	const struct fence_tail *tails = group->shared->tails;
 
-	return __atomic_load_n(&tails[0].total_bytes, __ATOMIC_RELAXED) +
-	       __atomic_load_n(&tails[1].total_bytes, __ATOMIC_RELAXED);
+	return __atomic_load_n(&tails[0].total_bytes, __ATOMIC_ACQUIRE) +
+	       __atomic_load_n(&tails[1].total_bytes, __ATOMIC_ACQUIRE);
 }
 
 const struct fence_group_result *fence_group_result(const struct fence_group *group)
