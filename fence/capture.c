@@ -76,7 +76,7 @@ void fence_head_add(struct fence_head *head, uint8_t *memory, const void *bytes,
 	if (count == 0)
 		return;
 	memcpy(memory + head->kept_bytes, bytes, count);
-	head->kept_bytes += count;
+	__atomic_store_n(&head->kept_bytes, head->kept_bytes + count, __ATOMIC_RELEASE);
 }
 
 /* The bytes at the end that begin a character and do not end it. */

@@ -409,23 +409,42 @@ const struct fence_group_result *fence_group_result(const struct fence_group *gr
 	return &group->shared->result;
 }
 
+/* The monitor may be adding to them at this very moment: what is asked twice could be more
+ * the second time than there is room for. */
+static struct fence_tail tail_now(const struct fence_tail *tail)
+{
+	return (struct fence_tail){
+		.total_bytes = __atomic_load_n(&tail->total_bytes, __ATOMIC_ACQUIRE),
+		.size_bytes = tail->size_bytes,
+		.at = __atomic_load_n(&tail->at, __ATOMIC_RELAXED),
+	};
+}
+
+static struct fence_head head_now(const struct fence_head *head)
+{
+	return (struct fence_head){
+		.size_bytes = head->size_bytes,
+		.kept_bytes = __atomic_load_n(&head->kept_bytes, __ATOMIC_ACQUIRE),
+	};
+}
+
 int fence_group_output(const struct fence_group *group, int stream, struct fence_group_output *ret)
 {
-	const struct fence_tail *tail = &group->shared->tails[stream];
-	const struct fence_head *head = &group->shared->heads[stream];
+	const struct fence_tail tail = tail_now(&group->shared->tails[stream]);
+	const struct fence_head head = head_now(&group->shared->heads[stream]);
 	const uint8_t *memory = fence_group_head(group->shared, stream);
 	const uint8_t *ring = fence_group_ring(group->shared, stream);
 	struct fence_group_output kept = { 0 };
 
-	kept.head_bytes = fence_head_before(head, memory, tail, &kept.omitted_bytes);
-	kept.bytes = malloc(kept.head_bytes + fence_tail_kept(tail) + 1);
+	kept.head_bytes = fence_head_before(&head, memory, &tail, &kept.omitted_bytes);
+	kept.bytes = malloc(kept.head_bytes + fence_tail_kept(&tail) + 1);
 	if (kept.bytes == NULL)
 		return -ENOMEM;
 	if (kept.head_bytes > 0)
 		memcpy(kept.bytes, memory, kept.head_bytes);
 	kept.tail_bytes =
-		fence_tail_copy(tail, ring, kept.omitted_bytes > 0, kept.bytes + kept.head_bytes);
-	kept.omitted_bytes += fence_tail_kept(tail) - kept.tail_bytes;
+		fence_tail_copy(&tail, ring, kept.omitted_bytes > 0, kept.bytes + kept.head_bytes);
+	kept.omitted_bytes += fence_tail_kept(&tail) - kept.tail_bytes;
 	*ret = kept;
 	return 0;
 }

@@ -269,7 +269,9 @@ uint64_t fence_group_output_bytes(const struct fence_group *group);
 const struct fence_group_result *fence_group_result(const struct fence_group *group);
 
 /* What was kept of a captured stream (0, 1): its beginning, `omitted` bytes that were
- * not kept, its end. Where some were left out, both are cut at UTF-8 boundaries. */
+ * not kept, its end. Where some were left out, both are cut at UTF-8 boundaries. Before
+ * fence_group_step returned 1 it is what there is at the moment; the oldest bytes of a full
+ * ring may then be overwritten already. */
 struct fence_group_output {
 	uint8_t *bytes; /* head and tail after each other; the caller's: free it */
 	size_t head_bytes, tail_bytes;

@@ -124,6 +124,32 @@ static void stopping_ends_it_politely(void **state)
 	fence_group_free(group);
 }
 
+/* A room that was too small for what came meanwhile is the sanitizer's to see. */
+static void what_is_captured_can_be_looked_at_meanwhile(void **state)
+{
+	static const char *const argv[] = {
+		"sh", "-c", "i=0; while [ $i -lt 3000 ]; do echo xxxxxxx; i=$((i + 1)); done", NULL
+	};
+	struct fence_group *group = start(argv, true);
+	size_t bytes = 0;
+
+	(void)state;
+	for (int rc = 0; rc == 0;) {
+		uint8_t *tail = NULL;
+		size_t before = bytes;
+
+		assert_int_equal(fence_group_tail(group, 0, &tail, &bytes), 0);
+		assert_true(bytes >= before && bytes <= 4096);
+		if (bytes > 0 && bytes < 4096)
+			assert_int_equal(tail[0], 'x');
+		free(tail);
+		rc = fence_group_step(group, NULL, 0, NULL);
+		assert_true(rc >= 0);
+	}
+	assert_int_equal(fence_group_result(group)->output_bytes[0], 24000);
+	fence_group_free(group);
+}
+
 static void a_lost_monitor_costs_its_own_group_alone(void **state)
 {
 	static const char *const argv[] = { "sh", "-c", "echo hello; sleep 600 & setsid sleep 600",
@@ -205,6 +231,7 @@ int main(void)
 		cmocka_unit_test(a_command_ends_and_is_told_of),
 		cmocka_unit_test(a_command_that_is_not_there_was_not_started),
 		cmocka_unit_test(stopping_ends_it_politely),
+		cmocka_unit_test(what_is_captured_can_be_looked_at_meanwhile),
 		cmocka_unit_test(a_lost_monitor_costs_its_own_group_alone),
 		cmocka_unit_test(both_monitors_lost_is_no_harder),
 		cmocka_unit_test(freeing_a_running_group_ends_it),
