@@ -306,6 +306,10 @@ static int attach_op(struct guard_plan *plan, struct guard_op *op, struct fence_
 	int rc = op->parent < 0 ? put_on(plan, op, op->object_fd)
 				: attach_below(plan, op, &plan->ops[op->parent], err);
 
+	if (rc == -ENOENT && op->may_vanish) {
+		*err = (struct fence_err){ 0 };
+		return 0;
+	}
 	return rc < 0 && err->code == 0 ? fence_fail(err, rc, "mount on %s", op->path) : rc;
 }
 

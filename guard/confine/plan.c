@@ -514,14 +514,19 @@ static int add_protection(struct guard_plan *plan, const struct guard_rule *rule
 static int mask_registry(struct guard_plan *plan, struct fence_err *err)
 {
 	const struct guard_names *inner = &plan->inner.registries;
+	size_t count = plan->count;
 	char path[64];
 	int rc = 0;
 
 	guard_placeholder_registry(path, sizeof(path));
 	if (!plan->inner.is_set)
-		return guard_plan_mask(plan, "/", path, false, err);
-	for (size_t i = 0; rc == 0 && i < inner->count; i++)
+		rc = guard_plan_mask(plan, "/", path, false, err);
+	for (size_t i = 0; plan->inner.is_set && rc == 0 && i < inner->count; i++)
 		rc = guard_plan_mask(plan, "/", inner->items[i], false, err);
+	/* With a placeholder of ours in it, it stays. Without, somebody may remove what is kept
+	 * and the next start the registry, and it is as if nothing had been kept yet. */
+	for (size_t i = count; i < plan->count; i++)
+		plan->ops[i].may_vanish = plan->lock_count == 0;
 	return rc;
 }
 

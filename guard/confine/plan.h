@@ -40,6 +40,7 @@ struct guard_op {
 	bool shut;	    /* a mask or a protection: a second name of the file evades it */
 	bool is_private;    /* an overlay that nobody asked for; read-only where there is none */
 	int no_copy;	    /* -errno: is_private, and known to be none; else 0 */
+	bool may_vanish;    /* a mask that nobody misses when what it is for has gone meanwhile */
 	const char *origin; /* the rule's own path; NULL: nobody named it */
 	char *path;	    /* link-free; the plan's to free (guard_plan_drop) */
 	size_t length;	    /* of it, in bytes */

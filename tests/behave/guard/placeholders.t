@@ -97,6 +97,23 @@ ok "control: such a command can write beside it" guard --rw "${registry%/*}" -- 
 exits "but neither look at the registry, nor make, move or remove it" 0 guard --rw "${registry%/*}" -- sh -c "! ($forge) 2>/dev/null"
 fails "and nothing is held in it afterwards" test -e "$registry/held"
 
+# What is kept of repositories may be removed at any time, and the registry goes with it: a
+# command that starts meanwhile does so as if there had been none. (One in eight did not.)
+(
+	umask 077
+	until [ -e "$T/enough" ]; do
+		mkdir -p "$registry/kept/$$" 2>/dev/null
+		rmdir "$registry/kept/$$" "$registry/kept" "$registry" 2>/dev/null
+	done
+) &
+refused=0
+for try in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20 21 22 23 24 25 26 27 28 29 30 31 32; do
+	guard -- true 2>"$T/err" || refused=$((refused + 1))
+done
+: >"$T/enough"
+wait
+is "a registry that comes and goes keeps no command from starting" "$refused/$(cat "$T/err")" 0/
+
 # A registry that is somebody else's.
 # In a user namespace with one user there is nobody else.
 if [ "$ROOT" = yes ] && : >given && chown 65534:65534 given 2>/dev/null; then
