@@ -5,58 +5,38 @@
 #include <unistd.h>
 
 #include "fence/attempt.h"
+#include "fence/text.h"
 
-struct list {
-	char *text;
-	size_t length;
-	size_t size;
-};
-
-static int append(struct list *list, const char *text, size_t length)
+static void add_path(struct fence_text *text, const char *path)
 {
-	if (length >= list->size - list->length)
-		return -ENAMETOOLONG;
-	memcpy(list->text + list->length, text, length);
-	list->length += length;
-	list->text[list->length] = '\0';
-	return 0;
-}
-
-static int append_path(struct list *list, const char *path)
-{
-	int rc = 0;
-
-	for (; rc == 0 && *path != '\0'; path++) {
+	for (; *path != '\0'; path++) {
 		if (*path == '%')
-			rc = append(list, "%25", 3);
+			fence_text_add_bytes(text, "%25", 3);
 		else if (*path == ':')
-			rc = append(list, "%3A", 3);
+			fence_text_add_bytes(text, "%3A", 3);
 		else
-			rc = append(list, path, 1);
+			fence_text_add_bytes(text, path, 1);
 	}
-	return rc;
 }
 
 int fence_attempt_markers_add(const char *outer, const char *path,
 			      char ret[FENCE_ATTEMPT_MARKERS_BYTES])
 {
-	struct list list = { .text = ret, .size = FENCE_ATTEMPT_MARKERS_BYTES };
-	char cwd[PATH_MAX] = "";
-	int rc = 0;
+	char cwd[PATH_MAX];
+	struct fence_text text;
 
-	if (path[0] != '/' && getcwd(cwd, sizeof(cwd)) == NULL)
-		return -errno;
-	if (outer != NULL && outer[0] != '\0') {
-		rc = append(&list, outer, strlen(outer));
-		if (rc == 0)
-			rc = append(&list, ":", 1);
+	fence_text_init(&text, ret, FENCE_ATTEMPT_MARKERS_BYTES);
+	if (outer != NULL && outer[0] != '\0')
+		fence_text_add(&text, "%s:", outer);
+	if (path[0] != '/') {
+		if (getcwd(cwd, sizeof(cwd)) == NULL)
+			return -errno;
+		add_path(&text, cwd);
+		/* In the root itself "//" is still the root. */
+		fence_text_add(&text, "/");
 	}
-	if (rc == 0 && path[0] != '/')
-		rc = append_path(&list, cwd);
-	/* In the root itself "//" is still the root. */
-	if (rc == 0 && path[0] != '/')
-		rc = append(&list, "/", 1);
-	return rc < 0 ? rc : append_path(&list, path);
+	add_path(&text, path);
+	return text.truncated ? -ENAMETOOLONG : 0;
 }
 
 static int unescape(const char **at, char *ret)

@@ -4,20 +4,11 @@
 
 #include "fence/cli/marker_cli.h"
 
-static int set_explain(void *arg, const char *value, struct fence_err *err)
-{
-	struct marker_conf *conf = arg;
-
-	(void)value;
-	(void)err;
-	conf->explain = true;
-	return 0;
-}
-
 static const struct fence_opt opts[] = {
 	{ 0, "attempt", "ID", "exit 1 unless it is this attempt's", .set = marker_set_attempt },
 	MARKER_OPT_FORMAT,
-	{ 0, "explain", NULL, "say which rule of reading is broken", .set = set_explain },
+	{ 0, "explain", NULL, "say which rule of reading is broken",
+	  FENCE_OPT_TRUE(struct marker_conf, explain) },
 	MARKER_OPT_JSON,
 };
 
