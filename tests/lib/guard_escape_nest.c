@@ -255,14 +255,15 @@ NESTED(overlay_folder)
 NESTED(overlay_above)
 {
 	char above[PATH_MAX];
+	char layers[PATH_MAX + sizeof(":/usr")];
 	int rc;
 
 	if (getcwd(above, sizeof(above)) == NULL)
 		return -errno;
 	*strrchr(above, '/') = '\0';
 	/* What is below twice is no good to an overlay: any other folder. */
-	(void)strcat(above, ":/usr");
-	rc = overlay(above, NULL, NULL);
+	(void)snprintf(layers, sizeof(layers), "%s:/usr", above);
+	rc = overlay(layers, NULL, NULL);
 	return rc < 0 ? rc : shows("plain.d/work/denied");
 }
 
