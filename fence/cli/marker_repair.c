@@ -5,26 +5,6 @@
 #include "fence/attempt_repair.h"
 #include "fence/cli/marker_cli.h"
 
-static int set_apply(void *arg, const char *value, struct fence_err *err)
-{
-	struct marker_conf *conf = arg;
-
-	(void)value;
-	(void)err;
-	conf->apply = true;
-	return 0;
-}
-
-static int set_force(void *arg, const char *value, struct fence_err *err)
-{
-	struct marker_conf *conf = arg;
-
-	(void)value;
-	(void)err;
-	conf->force = true;
-	return 0;
-}
-
 static int set_grace(void *arg, const char *value, struct fence_err *err)
 {
 	struct marker_conf *conf = arg;
@@ -33,9 +13,10 @@ static int set_grace(void *arg, const char *value, struct fence_err *err)
 }
 
 static const struct fence_opt opts[] = {
-	{ 0, "apply", NULL, "do it; otherwise only say what would be done", .set = set_apply },
+	{ 0, "apply", NULL, "do it; otherwise only say what would be done",
+	  FENCE_OPT_TRUE(struct marker_conf, apply) },
 	{ 0, "force", NULL, "believe me that it is over, where that cannot be known",
-	  .set = set_force },
+	  FENCE_OPT_TRUE(struct marker_conf, force) },
 	{ 0, "grace", "DURATION", "between TERM and KILL (default 5s; 0: KILL at once)",
 	  .set = set_grace },
 	{ 0, "attempt", "ID", "refuse unless it is this attempt's", .set = marker_set_attempt },

@@ -243,16 +243,6 @@ static int set_statuses(void *arg, const char *value, struct fence_err *err)
 	}
 }
 
-static int set_over(void *arg, const char *value, struct fence_err *err)
-{
-	struct marker_conf *conf = arg;
-
-	(void)value;
-	(void)err;
-	conf->over = true;
-	return 0;
-}
-
 static int set_timeout(void *arg, const char *value, struct fence_err *err)
 {
 	struct marker_conf *conf = arg;
@@ -269,7 +259,8 @@ static int set_appear(void *arg, const char *value, struct fence_err *err)
 
 static const struct fence_opt opts[] = {
 	{ 0, "status", "STATUS,...", "until its status is one of these", .set = set_statuses },
-	{ 0, "over", NULL, "until nothing of the attempt runs any more", .set = set_over },
+	{ 0, "over", NULL, "until nothing of the attempt runs any more",
+	  FENCE_OPT_TRUE(struct marker_conf, over) },
 	{ 0, "attempt", "ID", "another attempt's marker is not there yet",
 	  .set = marker_set_attempt },
 	{ 0, "timeout", "DURATION", "exit 75 after so long (default 0, for ever)",
